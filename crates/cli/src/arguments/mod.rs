@@ -1,0 +1,315 @@
+//! The command line as types (CLI.md "delegate", predecessor-core 1.1 and 1.2).
+//!
+//! Every rule of form is here: which words and flags exist, that none is given twice, how values are written. What a
+//! well-formed request may not ask for is in `commands::dispatch`.
+
+mod globals;
+mod parse;
+mod values;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::PathBuf;
+
+use clap::{ArgAction, Args, ColorChoice, Parser, Subcommand};
+use record::limits::{BUDGET_DEFAULT_SECONDS, LEASE_WAIT_DEFAULT_SECONDS, OUTPUT_DEFAULT_BYTES};
+use record::words::{Fence, Permission};
+use record::{ByteSize, ProfileId, Span, TaskId};
+
+pub(crate) use globals::Globals;
+pub(crate) use parse::{Ended, asks_for_json, help, parse, parse_runner};
+
+use crate::limits::HELP_COLUMNS;
+use values::{profile_id, words};
+
+/// What a newcomer reads below the list of commands.
+const FIRST_STEPS: &str = "\
+First steps:
+  delegate quickstart                 a whole turn on this directory, offline, and what it leaves behind
+  delegate providers                  whom work can be given to
+  echo 'Where does this program start?' | delegate dispatch --provider codex:exec --brief - --cwd \"$PWD\" --wait
+  delegate status ID                  look at a task, from any process, at any time
+
+Durations are written 90s, 30m or 1h30m; sizes as bytes, or with KiB, MiB or GiB.
+Environment: DELEGATE_ROOT and DELEGATE_SUPERVISOR stand for the flags; DELEGATE_SLOTS bounds what runs at once.
+Exit codes: 0 done, 1 operational fault, 2 invalid or unsupported request, 3 not ended when the watch was over,
+4 ended with a rejected outcome.";
+
+/// The command line of `delegate`.
+#[derive(Debug, Parser)]
+#[command(
+    name = "delegate",
+    version,
+    about = "Gives one bounded turn of work to an AI coding CLI and keeps the evidence",
+    after_help = FIRST_STEPS,
+    color = ColorChoice::Never,
+    term_width = HELP_COLUMNS,
+    disable_help_subcommand = true,
+    disable_version_flag = true,
+    subcommand_value_name = "COMMAND",
+    override_usage = "delegate [GLOBAL OPTIONS] COMMAND [OPTIONS]"
+)]
+pub(crate) struct CommandLine {
+    /// What to do
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// Print the version
+    #[arg(long, action = ArgAction::Version)]
+    version: Option<bool>,
+    #[command(flatten)]
+    globals: Globals,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a first turn, offline, and show what it leaves behind
+    Quickstart(Quickstart),
+    /// Admit one turn and hand it to the supervisor
+    Dispatch(Box<Dispatch>),
+    /// Say what a task is doing, or how it ended
+    Status(OneTask),
+    /// Fetch the outcome of a task: where the answer is, and its digest
+    Collect(Collect),
+    /// Wait for tasks to end
+    Wait(Wait),
+    /// Show the raw output of a task
+    Logs(OneTask),
+    /// Ask a task to end
+    Cancel(Cancel),
+    /// List the profiles: whom work can be given to
+    Providers(Bare),
+    /// Say what one profile can do
+    Capabilities(Capabilities),
+    /// Explain the commands
+    Help(Help),
+    /// Print the version
+    Version(Bare),
+}
+
+impl Command {
+    /// The word that chooses the command.
+    pub(crate) const fn word(&self) -> &'static str {
+        match self {
+            Self::Quickstart(_) => "quickstart",
+            Self::Dispatch(_) => "dispatch",
+            Self::Status(_) => "status",
+            Self::Collect(_) => "collect",
+            Self::Wait(_) => "wait",
+            Self::Logs(_) => "logs",
+            Self::Cancel(_) => "cancel",
+            Self::Providers(_) => "providers",
+            Self::Capabilities(_) => "capabilities",
+            Self::Help(_) => "help",
+            Self::Version(_) => "version",
+        }
+    }
+
+    const fn globals(&self) -> &Globals {
+        match self {
+            Self::Quickstart(arguments) => &arguments.globals,
+            Self::Dispatch(arguments) => &arguments.globals,
+            Self::Status(arguments) | Self::Logs(arguments) => &arguments.globals,
+            Self::Collect(arguments) => &arguments.globals,
+            Self::Wait(arguments) => &arguments.globals,
+            Self::Cancel(arguments) => &arguments.globals,
+            Self::Providers(arguments) | Self::Version(arguments) => &arguments.globals,
+            Self::Capabilities(arguments) => &arguments.globals,
+            Self::Help(arguments) => &arguments.globals,
+        }
+    }
+}
+
+/// Arguments of `dispatch`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Dispatch {
+    /// The profile that does the work, such as codex:exec
+    #[arg(long, value_name = "NAME", value_parser = profile_id, allow_hyphen_values = true)]
+    pub(crate) provider: ProfileId,
+    /// File with the task in words; - reads standard input
+    #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
+    pub(crate) brief: PathBuf,
+    /// The workspace, an absolute path
+    #[arg(long, value_name = "ABS", allow_hyphen_values = true)]
+    pub(crate) cwd: PathBuf,
+    /// Id of the task, for a dispatch that can be repeated safely [default: a random one]
+    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+    pub(crate) id: Option<TaskId>,
+    /// What the turn may change
+    #[arg(long, value_name = "MODE", default_value = "read-only", value_parser = words(Permission::ALL, Permission::as_str), allow_hyphen_values = true)]
+    pub(crate) permission: Permission,
+    /// Wall-clock time for the turn; waiting in the queue does not count
+    #[arg(long, value_name = "DURATION", default_value_t = Span::from_seconds(BUDGET_DEFAULT_SECONDS), hide_default_value = true, help = "Wall-clock time for the turn; waiting in the queue does not count [default: 30m]", allow_hyphen_values = true)]
+    pub(crate) budget: Span,
+    /// The model to ask for
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    pub(crate) model: Option<String>,
+    /// The effort to ask for
+    #[arg(long, value_name = "LEVEL", allow_hyphen_values = true)]
+    pub(crate) effort: Option<String>,
+    /// Time limit handed to the CLI itself, at most the budget
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
+    pub(crate) native_timeout: Option<Span>,
+    // Hidden as long as `turn` refuses it: help names only what works.
+    /// Go on with the conversation of this ended task
+    #[arg(long, value_name = "ID", hide = true, allow_hyphen_values = true)]
+    pub(crate) resume_task: Option<TaskId>,
+    // Hidden as long as `turn` refuses it.
+    /// File of secret environment values, NAME=VALUE lines, mode 0600
+    #[arg(long, value_name = "ABS", hide = true, allow_hyphen_values = true)]
+    pub(crate) env_file: Option<PathBuf>,
+    /// Who limits where the turn may write [default: what the profile says for the mode]
+    #[arg(long, value_name = "WHO", value_parser = words(Fence::ALL, Fence::as_str), allow_hyphen_values = true)]
+    pub(crate) fence: Option<Fence>,
+    /// Largest output per stream; more ends the turn
+    #[arg(long, value_name = "SIZE", default_value = OUTPUT_DEFAULT, allow_hyphen_values = true)]
+    pub(crate) max_output: ByteSize,
+    /// End the turn when its first output takes longer
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
+    pub(crate) first_output: Option<Span>,
+    /// Give up when the turn was not started within this time
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
+    pub(crate) start_by: Option<Span>,
+    /// Longest wait for another turn that writes in the same workspace
+    #[arg(long, value_name = "DURATION", default_value_t = Span::from_seconds(LEASE_WAIT_DEFAULT_SECONDS), hide_default_value = true, help = "Longest wait for another turn that writes in the same workspace [default: 1h]", allow_hyphen_values = true)]
+    pub(crate) lease_wait: Span,
+    /// Follow the turn to its end and print the answer
+    #[arg(long)]
+    pub(crate) wait: bool,
+    /// With --wait: stop watching after this time; the turn goes on
+    #[arg(long, value_name = "DURATION", requires = "wait", allow_hyphen_values = true)]
+    pub(crate) watch: Option<Span>,
+    #[command(flatten)]
+    globals: Globals,
+}
+
+/// The text of [`OUTPUT_DEFAULT_BYTES`] in help texts.
+const OUTPUT_DEFAULT: &str = "256MiB";
+const _: () = assert!(OUTPUT_DEFAULT_BYTES == 256 << 20);
+
+/// Arguments of a command that takes one task and nothing else.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct OneTask {
+    /// The task
+    #[arg(value_name = "ID")]
+    pub(crate) task: TaskId,
+    #[command(flatten)]
+    globals: Globals,
+}
+
+/// Arguments of `collect`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Collect {
+    /// The task
+    #[arg(value_name = "ID")]
+    pub(crate) task: TaskId,
+    /// Wait so long for its end
+    #[arg(long, value_name = "DURATION", default_value_t = Span::ZERO, allow_hyphen_values = true)]
+    pub(crate) watch: Span,
+    #[command(flatten)]
+    globals: Globals,
+}
+
+/// Arguments of `wait`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Wait {
+    /// The tasks
+    #[arg(value_name = "ID", required = true)]
+    pub(crate) tasks: Vec<TaskId>,
+    /// Until all have ended (the default)
+    #[arg(long, conflicts_with = "any")]
+    all: bool,
+    /// Until one has ended
+    #[arg(long)]
+    pub(crate) any: bool,
+    /// Stop watching after this time; the tasks go on [default: never]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
+    pub(crate) watch: Option<Span>,
+    #[command(flatten)]
+    globals: Globals,
+}
+
+/// Arguments of `cancel`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Cancel {
+    /// The task
+    #[arg(value_name = "ID")]
+    pub(crate) task: TaskId,
+    /// Wait so long for its end
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
+    pub(crate) watch: Option<Span>,
+    /// State that the process of the turn is gone, where nobody here can see it
+    #[arg(long)]
+    pub(crate) declare_lost: bool,
+    #[command(flatten)]
+    globals: Globals,
+}
+
+/// Arguments of `capabilities`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Capabilities {
+    /// The profile, such as codex:exec
+    #[arg(long, value_name = "NAME", value_parser = profile_id, allow_hyphen_values = true)]
+    pub(crate) provider: ProfileId,
+    #[command(flatten)]
+    globals: Globals,
+}
+
+/// Arguments of `quickstart`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Quickstart {
+    /// The directory to look at [default: this one]
+    #[arg(long, value_name = "DIR", allow_hyphen_values = true)]
+    pub(crate) cwd: Option<PathBuf>,
+    /// File with the task in words; - reads standard input [default: a built-in one]
+    #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
+    pub(crate) brief: Option<PathBuf>,
+    /// Give the turn to this profile instead; a real CLI uses the network, and perhaps money
+    #[arg(long, value_name = "NAME", value_parser = profile_id, allow_hyphen_values = true)]
+    pub(crate) provider: Option<ProfileId>,
+    #[command(flatten)]
+    globals: Globals,
+}
+
+/// Arguments of `help`.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Help {
+    /// The command to explain [default: all of them]
+    #[arg(value_name = "COMMAND")]
+    pub(crate) command: Option<String>,
+    #[command(flatten)]
+    globals: Globals,
+}
+
+/// Arguments of a command that takes none of its own.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Bare {
+    #[command(flatten)]
+    globals: Globals,
+}
+
+/// The command line of `delegate-run`, and of the hidden runner word.
+#[derive(Debug, Parser)]
+#[command(
+    name = "delegate-run",
+    version,
+    about = "Runs one admitted task to its end; started by a supervisor",
+    color = ColorChoice::Never,
+    term_width = HELP_COLUMNS,
+    disable_version_flag = true
+)]
+pub(crate) struct RunnerLine {
+    /// The state root, an absolute path
+    #[arg(long, value_name = "ABS", allow_hyphen_values = true)]
+    pub(crate) root: PathBuf,
+    /// The task
+    #[arg(value_name = "ID")]
+    pub(crate) task: TaskId,
+    /// Print the task answer as JSON at the end
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print the version
+    #[arg(long, action = ArgAction::Version)]
+    version: Option<bool>,
+}

@@ -1,0 +1,84 @@
+//! `dispatch`: hand over one turn, and follow it when asked to.
+
+use std::io::{self, IsTerminal, Read};
+use std::path::Path;
+
+use record::answer::Answer;
+use record::failure::{FailureCode, Stage};
+use record::limits::BRIEF_MAX_BYTES;
+use turn::{BriefSource, DispatchInput};
+
+use super::{fail, follow, print};
+use crate::arguments::{Dispatch, Globals};
+use crate::context::{self, Setting};
+use crate::exit::{self, Exit};
+use crate::failure::Refusal;
+use crate::{human, output};
+
+/// Carries out `dispatch`.
+pub(super) fn run(globals: &Globals, arguments: &Dispatch) -> io::Result<Exit> {
+    let prepared = context::open(globals).and_then(|setting| Ok((setting, input(arguments)?)));
+    let (Setting { context, place }, input) = match prepared {
+        Ok(prepared) => prepared,
+        Err(refusal) => return fail(globals, &refusal.answer("dispatch")),
+    };
+    let dispatched = turn::dispatch(&context, input, &mut |id| {
+        output::remark(&format!("task_id={id}"));
+    });
+    let followed = dispatched.task_id.filter(|_| dispatched.failure.is_none() && arguments.wait);
+    let Some(id) = followed else {
+        print(globals, &dispatched, || human::answer::dispatched(&dispatched, &place))?;
+        return Ok(exit::of_look(&dispatched));
+    };
+    let limit = arguments.watch.map(record::Span::duration);
+    let ended = follow::one(globals, &context, "dispatch", id, limit);
+    follow::conclude(globals, &together(ended, dispatched), &place)
+}
+
+/// The last answer with what only the first one knew.
+pub(super) fn together(ended: Answer, dispatched: Answer) -> Answer {
+    Answer { task_record: dispatched.task_record, capability: dispatched.capability, ..ended }
+}
+
+fn input(arguments: &Dispatch) -> Result<DispatchInput, Refusal> {
+    Ok(DispatchInput {
+        brief: brief(&arguments.brief)?,
+        provider: arguments.provider.clone(),
+        cwd: arguments.cwd.clone(),
+        id: arguments.id,
+        permission: arguments.permission,
+        budget: arguments.budget,
+        native_timeout: arguments.native_timeout,
+        model: arguments.model.clone(),
+        effort: arguments.effort.clone(),
+        fence: arguments.fence,
+        environment_file: arguments.env_file.clone(),
+        max_output: arguments.max_output,
+        first_output: arguments.first_output,
+        start_by: arguments.start_by,
+        lease_wait: arguments.lease_wait,
+        resume_task: arguments.resume_task,
+    })
+}
+
+/// The brief named on the command line; `-` is standard input, read here because only this process has it.
+pub(super) fn brief(path: &Path) -> Result<BriefSource, Refusal> {
+    if path.as_os_str() != "-" {
+        return Ok(BriefSource::File(path.to_owned()));
+    }
+    let stdin = io::stdin();
+    if stdin.is_terminal() {
+        output::remark("Type the brief; end it with Ctrl-D on a line of its own.");
+    }
+    let mut bytes = Vec::new();
+    // One byte more than allowed, so that a brief that is too large is seen to be.
+    let mut bounded = stdin.lock().take(BRIEF_MAX_BYTES + 1);
+    match bounded.read_to_end(&mut bytes) {
+        Ok(_) => Ok(BriefSource::Bytes(bytes)),
+        Err(fault) => Err(Refusal::correctable(
+            FailureCode::BriefInvalid,
+            Stage::ReadBrief,
+            format!("the brief can not be read from standard input: {fault}"),
+        )),
+    }
+}

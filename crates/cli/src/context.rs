@@ -1,0 +1,212 @@
+//! Where a command works: the root, the supervisor, our own executable.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use record::failure::{FailureCode, Stage};
+use record::words::SupervisorKind;
+use record::{AbsolutePath, TaskId};
+
+use crate::arguments::Globals;
+use crate::failure::Refusal;
+use crate::human::{safe, shell};
+use crate::root;
+
+/// Name of the environment variable that stands for `--supervisor`.
+const SUPERVISOR_VARIABLE: &str = "DELEGATE_SUPERVISOR";
+/// Name of the program that takes the hidden words, as installed.
+const PROGRAM_NAME: &str = "delegate";
+/// Name of the runner's program, as installed.
+const RUNNER_NAME: &str = "delegate-run";
+
+/// Everything that a command on tasks needs.
+pub(crate) struct Setting {
+    /// For the room behind.
+    pub(crate) context: turn::Context,
+    /// For people.
+    pub(crate) place: Place,
+}
+
+/// Names of places and commands as a reader can use them.
+pub(crate) struct Place {
+    root: AbsolutePath,
+    program: String,
+    root_flag: String,
+}
+
+impl Place {
+    /// `root_flag` is the value of `--root` when it was given, so that shown commands reach the same root.
+    pub(crate) fn new(root: AbsolutePath, program: String, root_flag: Option<&str>) -> Self {
+        let root_flag = root_flag.map_or_else(String::new, |path| format!(" --root {}", shell::quoted(path)));
+        Self { root, program, root_flag }
+    }
+
+    /// The state root.
+    pub(crate) fn root(&self) -> &AbsolutePath {
+        &self.root
+    }
+
+    /// The path of a file in the task's directory.
+    pub(crate) fn file(&self, id: TaskId, basename: &str) -> PathBuf {
+        let directory = self.root.as_path().join("tasks").join(id.to_string());
+        directory.join(basename)
+    }
+
+    /// The directory of a task, for people.
+    pub(crate) fn task_directory(&self, id: TaskId) -> String {
+        safe::one_line(&format!("{}/tasks/{id}", self.root.as_str()))
+    }
+
+    /// A file in the directory of a task, for people.
+    pub(crate) fn task_file(&self, id: TaskId, basename: &str) -> String {
+        format!("{}/{}", self.task_directory(id), safe::one_line(basename))
+    }
+
+    /// A command line of this program that reaches the same root.
+    pub(crate) fn command(&self, words: &str) -> String {
+        format!("{}{} {words}", self.program, self.root_flag)
+    }
+}
+
+/// Finds everything that a command on tasks needs. Nothing is made.
+///
+/// # Errors
+/// A flag or variable that can not be used.
+pub(crate) fn open(globals: &Globals) -> Result<Setting, Refusal> {
+    let root = root::resolve(globals.root.as_deref())?;
+    let (supervisor, supervisor_is_explicit) = supervisor(globals.supervisor)?;
+    let runner = globals.runner.as_deref().map(runner).transpose()?;
+    let program = own_program()?;
+    let here = std::env::current_dir().unwrap_or_default();
+    let search_path = std::env::var("PATH").unwrap_or_default();
+    let shown_program = shell::own_name(program.as_path(), &search_path, &here);
+    let root_flag = globals.root.as_ref().map(|_| root.as_str());
+    let place = Place::new(root.clone(), shown_program, root_flag);
+    Ok(Setting {
+        context: turn::Context { supervisor, supervisor_is_explicit, runner, ..context(root, program) },
+        place,
+    })
+}
+
+/// The surroundings of a runner: it takes everything about its task from the records.
+///
+/// # Errors
+/// The path of our own executable can not be had.
+pub(crate) fn of_runner(root: AbsolutePath) -> Result<turn::Context, Refusal> {
+    Ok(context(root, own_program()?))
+}
+
+fn context(root: AbsolutePath, program: AbsolutePath) -> turn::Context {
+    turn::Context {
+        root,
+        supervisor: SupervisorKind::Embedded,
+        supervisor_is_explicit: false,
+        runner: None,
+        program,
+        captured: turn::capture_environment(),
+        // A supervisor reads DELEGATE_SLOTS by itself.
+        slots: None,
+    }
+}
+
+/// The supervisor asked for, and whether anybody asked.
+fn supervisor(flag: Option<SupervisorKind>) -> Result<(SupervisorKind, bool), Refusal> {
+    let asked = match flag {
+        Some(kind) => Some(kind),
+        None => match std::env::var_os(SUPERVISOR_VARIABLE).filter(|value| !value.is_empty()) {
+            None => None,
+            Some(value) => {
+                let kind = value.to_str().and_then(|text| text.parse().ok());
+                Some(kind.ok_or_else(|| {
+                    Refusal::invalid_request(format!(
+                        "{SUPERVISOR_VARIABLE} must be embedded, pueue or slurm"
+                    ))
+                })?)
+            }
+        },
+    };
+    match asked {
+        None => Ok((SupervisorKind::Embedded, false)),
+        Some(SupervisorKind::Embedded) => Ok((SupervisorKind::Embedded, true)),
+        Some(kind @ (SupervisorKind::Pueue | SupervisorKind::Slurm)) => Err(Refusal::correctable(
+            FailureCode::UnsupportedOption,
+            Stage::StartSupervisor,
+            format!("the supervisor {kind} is not part of this version; use embedded"),
+        )),
+    }
+}
+
+/// The runner given with `--runner`: what it names must not depend on a link that may change (predecessor-core 1.1).
+fn runner(path: &Path) -> Result<AbsolutePath, Refusal> {
+    let refused = |why: &str| {
+        let shown = path.display();
+        Refusal::correctable(
+            FailureCode::InvalidRequest,
+            Stage::ResolveRunner,
+            format!("--runner {shown}: {why}"),
+        )
+    };
+    let clean = AbsolutePath::new(path).map_err(|fault| refused(&fault.to_string()))?;
+    let metadata = path.symlink_metadata().map_err(|fault| refused(&fault.to_string()))?;
+    if path.canonicalize().ok().as_deref() != Some(path) {
+        return Err(refused("it is reached through a symbolic link"));
+    }
+    if !metadata.is_file() || metadata.permissions().mode() & 0o111 == 0 {
+        return Err(refused("it is not an executable file"));
+    }
+    Ok(clean)
+}
+
+/// The executable that takes the hidden words. A runner answers with the `delegate` beside it, so that a plan that names our
+/// own executable is the same at admission and at launch.
+fn own_program() -> Result<AbsolutePath, Refusal> {
+    let failed = |why: String| {
+        Refusal::operational(
+            FailureCode::DelegateInstallationIncomplete,
+            Stage::ResolveRunner,
+            format!("the path of this program can not be had: {why}"),
+        )
+    };
+    let executable = std::env::current_exe().map_err(|fault| failed(fault.to_string()))?;
+    let beside = executable.with_file_name(PROGRAM_NAME);
+    let is_runner = executable.file_name().is_some_and(|name| name == RUNNER_NAME);
+    let program = if is_runner && beside.is_file() {
+        beside.canonicalize().map_err(|fault| failed(fault.to_string()))?
+    } else {
+        executable
+    };
+    AbsolutePath::new(&program).map_err(|fault| failed(fault.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_runner_is_a_plain_executable_file() {
+        let directory = tempfile::tempdir().unwrap();
+        let base = directory.path().canonicalize().unwrap();
+        let good = base.join("runner");
+        std::fs::write(&good, "").unwrap();
+        assert!(runner(&good).is_err(), "not executable");
+        std::fs::set_permissions(&good, PermissionsExt::from_mode(0o755)).unwrap();
+        assert_eq!(runner(&good).unwrap().as_path(), good);
+
+        let link = base.join("link");
+        std::os::unix::fs::symlink(&good, &link).unwrap();
+        for wrong in [link, base.clone(), base.join("missing"), "runner".into()] {
+            let refusal = runner(&wrong).unwrap_err();
+            assert_eq!(refusal.failure.code, FailureCode::InvalidRequest);
+        }
+    }
+
+    #[test]
+    fn only_the_embedded_supervisor_is_taken() {
+        assert_eq!(supervisor(Some(SupervisorKind::Embedded)), Ok((SupervisorKind::Embedded, true)));
+        for kind in [SupervisorKind::Pueue, SupervisorKind::Slurm] {
+            let refusal = supervisor(Some(kind)).unwrap_err();
+            assert_eq!(refusal.failure.code, FailureCode::UnsupportedOption);
+            assert!(refusal.error.contains(kind.as_str()));
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! The formats as a person sees them.
+
+use record::Sha256Digest;
+use record::answer::{RawFile, SupervisorView};
+use record::words::SupervisorKind;
+
+use super::super::sample;
+use super::*;
+
+const ID: &str = "abababababababababababababababab";
+const EMPTY: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+
+fn place() -> Place {
+    Place::new("/state".parse().unwrap(), "delegate".to_owned(), None)
+}
+
+fn subject() -> Subject {
+    Subject {
+        provider: "codex:exec".parse().unwrap(),
+        workspace: "/work/project".parse().unwrap(),
+        permission: record::words::Permission::ReadOnly,
+        budget: record::Span::from_seconds(1800),
+        admitted_at: "2026-01-02T03:04:05.000000007Z".parse().unwrap(),
+    }
+}
+
+#[test]
+fn a_queued_task() {
+    assert_eq!(
+        status(&sample::queued(), Some(&subject()), &place()),
+        format!(
+            "\
+task        {ID}
+work        codex:exec in /work/project, read-only, budget 30m00s
+admitted    2026-01-02 03:04:05 UTC
+state       queued
+evidence    /state/tasks/{ID}
+next        delegate wait {ID}
+"
+        )
+    );
+}
+
+#[test]
+fn a_queued_task_without_a_supervisor() {
+    let mut answer = sample::queued();
+    answer.next_action = Some(NextAction::DispatchAgain);
+    answer.supervisor = Some(SupervisorView {
+        kind: SupervisorKind::Embedded,
+        state: SupervisorState::GaveUp,
+        matched: None,
+        numeric_task_id: None,
+        job: None,
+    });
+    let text = status(&answer, None, &place());
+    assert!(text.contains("state       queued; the supervisor gave up on it\n"));
+    assert!(text.contains("next        dispatch it again with the same id"));
+}
+
+#[test]
+fn a_running_task() {
+    assert_eq!(
+        status(&sample::running(), None, &place()),
+        format!(
+            "\
+task        {ID}
+state       running
+budget      42s used, 29m18s left
+activity    tool-running, running tool: \\u{{1b}}ls (2.0s ago), 4.1 KiB out, silent 2.0s, 1 child process
+evidence    /state/tasks/{ID}
+next        delegate wait {ID}
+"
+        )
+    );
+}
+
+#[test]
+fn a_committed_task() {
+    assert_eq!(
+        status(&sample::committed(), None, &place()),
+        format!(
+            "\
+task        {ID}
+state       committed
+answer      /state/tasks/{ID}/result.txt
+            3.1 KiB, sha256 {EMPTY}
+evidence    /state/tasks/{ID}
+"
+        )
+    );
+    assert_eq!(
+        collected(&sample::committed(), None, &place()),
+        format!(
+            "\
+task        {ID}
+state       committed
+answer      /state/tasks/{ID}/result.txt
+length      3174 bytes
+sha256      {EMPTY}
+"
+        )
+    );
+}
+
+#[test]
+fn a_rejected_task() {
+    assert_eq!(
+        collected(&sample::cancelled(), None, &place()),
+        format!(
+            "\
+task        {ID}
+state       rejected: cancelled
+refusal     /state/tasks/{ID}/refusal.txt
+length      3174 bytes
+sha256      {EMPTY}
+reason      the lead\\nstopped it
+stopped by  user
+launched    no
+"
+        )
+    );
+}
+
+#[test]
+fn a_dispatched_task() {
+    let place = Place::new("/state".parse().unwrap(), "delegate".to_owned(), Some("/my state"));
+    assert_eq!(
+        dispatched(&sample::queued(), &place),
+        format!(
+            "\
+task        {ID}
+state       queued
+wait        delegate --root '/my state' wait {ID}
+look        delegate --root '/my state' status {ID}
+stop        delegate --root '/my state' cancel {ID}
+"
+        )
+    );
+}
+
+#[test]
+fn many_tasks() {
+    assert_eq!(
+        waited(&[sample::running(), sample::committed(), sample::cancelled()], &place()),
+        format!(
+            "\
+{ID}  running
+{ID}  committed  /state/tasks/{ID}/result.txt
+{ID}  rejected: cancelled  /state/tasks/{ID}/refusal.txt
+"
+        )
+    );
+}
+
+#[test]
+fn raw_files_with_their_tails() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("stdout");
+    std::fs::write(&path, "one\n\u{7}two\n").unwrap();
+    let path = path.to_str().unwrap().to_owned();
+    let mut answer = sample::committed();
+    answer.raw = Some(vec![
+        RawFile {
+            path: "/state/stderr".to_owned(),
+            available: false,
+            sealed: false,
+            size: None,
+            sha256: None,
+        },
+        RawFile {
+            path: path.clone(),
+            available: true,
+            sealed: true,
+            size: Some(9),
+            sha256: Some(Sha256Digest::of(b"")),
+        },
+    ]);
+    assert_eq!(
+        logs(&answer),
+        format!(
+            "\
+/state/stderr: not there
+
+{path}: 9 B, sealed, sha256 {EMPTY}
+    one
+    \\u{{7}}two
+"
+        )
+    );
+    assert_eq!(logs(&sample::queued()), "There is no raw output yet.\n");
+}
+
+#[test]
+fn usage_says_only_what_is_known() {
+    use record::usage::{UsageReliability, UsageScope, UsageSource};
+    let mut usage = Usage::new(UsageScope::Task, UsageSource::ProviderEvent, UsageReliability::Reported);
+    assert_eq!(used(&usage), None);
+    usage.input_tokens = Some(1200);
+    usage.output_tokens = Some(34);
+    usage.estimated_cost_usd = Some("0.05".to_owned());
+    assert_eq!(used(&usage).as_deref(), Some("1200 tokens in, 34 tokens out, about 0.05 USD (task)"));
+}

@@ -1,0 +1,39 @@
+//! The signals that ask this process to end, as a descriptor to wait on.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+
+/// SIGTERM, SIGINT and SIGHUP, held back from their default effect and readable one by one (STATE.md 3.5: to a runner
+/// they mean an orderly stop).
+#[derive(Debug)]
+pub struct TerminationSignals(SignalFd);
+
+impl TerminationSignals {
+    /// Blocks the three signals for this thread and those it starts later: call it before any other thread exists. They
+    /// stay blocked for the life of the process. A signal that the process was started to ignore stays ignored.
+    ///
+    /// # Errors
+    /// No descriptor is left.
+    pub fn block() -> io::Result<Self> {
+        let mut set = SigSet::empty();
+        for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
+            set.add(signal);
+        }
+        set.thread_block()?;
+        Ok(Self(SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?))
+    }
+
+    /// The descriptor that becomes readable when one of the signals has arrived.
+    pub fn fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+
+    /// Takes the number of one signal that has arrived; `None` when there is none.
+    pub fn take(&self) -> Option<i32> {
+        let information = self.0.read_signal().ok().flatten()?;
+        i32::try_from(information.ssi_signo).ok()
+    }
+}

@@ -1,0 +1,189 @@
+//! `codex:exec`: the Codex CLI, one turn of `codex exec --json` (providers.md 3).
+
+mod errors;
+mod judge;
+mod summary;
+
+use record::capability::{Description, ReadOnlyDescription, RuntimeDescription};
+use record::plan::{EffectiveConfig, LaunchPlan};
+use record::words::{ContinuationMode, Fence, Permission, ProfileOption, ReadOnlyMechanism};
+
+use crate::environment::{BASE_NAMES, CACHE_NAMES, DESKTOP_NAMES, Environment};
+use crate::error::PlanError;
+use crate::executable::{self, Native};
+use crate::host::Host;
+use crate::judge::Judge;
+use crate::limits::CODEX_BRIEF_MAX_CHARACTERS;
+use crate::profile::{Draft, PlanInput, Profile};
+use crate::roots::{self, Roots};
+use crate::summary::Summariser;
+use crate::{options, probe};
+
+const PROGRAM: &str = "codex";
+const HELP_ARGUMENTS: &[&str] = &["exec"];
+const REQUIRED_FLAGS: &[&str] =
+    &["--cd", "--color", "--json", "--output-last-message", "--sandbox", "--skip-git-repo-check", "-c"];
+/// Where the CLI leaves its last message, in the output directory.
+const LAST_MESSAGE: &str = "codex-last-message.txt";
+const HOME_NAME: &str = "CODEX_HOME";
+
+/// The profile.
+pub(crate) struct Codex;
+
+impl Profile for Codex {
+    fn description(&self) -> Description {
+        Description {
+            id: "codex:exec".parse().expect("a well-formed id"),
+            supported_modes: vec![Permission::ReadOnly, Permission::WorkspaceWrite],
+            supported_options: vec![ProfileOption::Continuation, ProfileOption::Effort, ProfileOption::Model],
+            continuation: ContinuationMode::Native,
+            read_only: ReadOnlyDescription {
+                supported: true,
+                mechanism: ReadOnlyMechanism::NativeSandbox,
+                containment: Fence::Theirs,
+            },
+            runtime: RuntimeDescription {
+                executable: Some(PROGRAM.to_owned()),
+                help_args: HELP_ARGUMENTS.iter().map(|&word| word.to_owned()).collect(),
+                required_flags: REQUIRED_FLAGS.iter().map(|&flag| flag.to_owned()).collect(),
+            },
+        }
+    }
+
+    fn revision(&self) -> u32 {
+        1
+    }
+
+    fn environment_names(&self) -> Vec<&'static str> {
+        [BASE_NAMES, DESKTOP_NAMES, CACHE_NAMES, &[HOME_NAME]].concat()
+    }
+
+    fn plan(&self, input: &PlanInput<'_>, host: &dyn Host) -> Result<Draft, PlanError> {
+        let description = self.description();
+        let request = input.request;
+        let permission = request.requested_config.permission;
+        // Its own sandbox is used in every mode, so that `none` says only that nobody relies on it.
+        let options = options::check(&description, request, &[Fence::Theirs, Fence::None], "")?;
+        check_brief(input.brief)
+            .map_err(|why| PlanError::InvalidBrief { profile: description.id.clone(), why })?;
+        let last_message = input.output_directory.join(LAST_MESSAGE).expect("a plain name");
+
+        let mut argv: Vec<String> = [
+            PROGRAM,
+            "exec",
+            "--json",
+            "--color",
+            "never",
+            "--skip-git-repo-check",
+            "--sandbox",
+            permission.as_str(),
+        ]
+        .map(str::to_owned)
+        .to_vec();
+        // Without the second setting it waits for a network without end.
+        for setting in ["approval_policy=\"never\"", "features.unbounded_connection_retries=false"] {
+            argv.extend(["-c".to_owned(), setting.to_owned()]);
+        }
+        if let Some(model) = options.model {
+            argv.extend(["--model".to_owned(), model.to_owned()]);
+        }
+        if let Some(effort) = options.effort {
+            argv.extend(["-c".to_owned(), format!("model_reasoning_effort={}", toml_string(effort))]);
+        }
+        argv.extend(["--cd".to_owned(), request.canonical_cwd.to_string()]);
+        argv.extend(["--output-last-message".to_owned(), last_message.to_string()]);
+        // Its options count only before the word `resume`.
+        if let Some(conversation) = options.conversation {
+            argv.extend(["resume".to_owned(), conversation.to_owned()]);
+        }
+        argv.push("-".to_owned());
+
+        let environment = Environment::build(&self.environment_names(), request.task_id, host)?;
+        let home = roots::home(&environment)?;
+        let mut writable = Roots::common(host, &environment, &request.canonical_cwd, permission)?;
+        match roots::directory(&environment, HOME_NAME)? {
+            Some(directory) => writable.add(&directory)?,
+            None => writable.add(&home.join(".codex").expect("a plain name"))?,
+        }
+        writable.add_variables(&environment, CACHE_NAMES)?;
+        writable.add_variables(&environment, &["XDG_CACHE_HOME", "XDG_RUNTIME_DIR"])?;
+
+        let executable = executable::find(host, PROGRAM, native().as_ref())?;
+        let mut required_flags = REQUIRED_FLAGS.to_vec();
+        required_flags.extend(options.model.map(|_| "--model"));
+        Ok(Draft {
+            launch: LaunchPlan {
+                provider_version: None,
+                identity: executable.identity,
+                start: executable.start,
+                argv,
+                environment: environment.into_list(),
+                directory: request.canonical_cwd.clone(),
+                output_artifacts: vec![LAST_MESSAGE.to_owned()],
+                effective_config: EffectiveConfig {
+                    permission,
+                    fence: options.fence,
+                    approval: "never".to_owned(),
+                    writable_roots: writable.into_paths(),
+                },
+                predicate: judge::Revision1.predicate(&description.id, permission),
+            },
+            probes: probe::version_and_help(HELP_ARGUMENTS),
+            required_flags,
+        })
+    }
+
+    fn summariser(&self) -> Box<dyn Summariser> {
+        Box::new(summary::CodexSummary::new())
+    }
+
+    fn judges(&self) -> &'static [&'static dyn Judge] {
+        &[&judge::Revision1]
+    }
+}
+
+/// What the CLI itself would refuse after the launch (providers.md 3.9).
+fn check_brief(brief: &[u8]) -> Result<(), String> {
+    let text = std::str::from_utf8(brief)
+        .map_err(|error| format!("it is not UTF-8 after byte {}", error.valid_up_to()))?;
+    if text.trim().is_empty() {
+        return Err("it is blank".to_owned());
+    }
+    if text.chars().count() > CODEX_BRIEF_MAX_CHARACTERS {
+        return Err(format!("it has more than {CODEX_BRIEF_MAX_CHARACTERS} characters"));
+    }
+    Ok(())
+}
+
+/// A basic string of TOML; control characters were refused before.
+fn toml_string(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// The program that the npm package's wrapper starts: in a package of its own, or in older versions in the wrapper's.
+fn native() -> Option<Native> {
+    let (platform, processor, target) = executable::node_platform()?;
+    let files = [format!("vendor/{target}/bin/codex"), format!("vendor/{target}/codex/codex")];
+    let in_own = files.iter().map(|file| format!("@openai/codex-{platform}-{processor}/{file}"));
+    Some(Native { package: "@openai/codex", below_modules: in_own.collect(), below_package: files.to_vec() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn briefs_that_the_cli_would_refuse() {
+        assert_eq!(check_brief("é".repeat(CODEX_BRIEF_MAX_CHARACTERS).as_bytes()), Ok(()));
+        assert_eq!(check_brief(b"/looks like a command"), Ok(()));
+        assert_eq!(check_brief(b"ab\xff"), Err("it is not UTF-8 after byte 2".to_owned()));
+        for brief in [&b""[..], b" \r\n\t", "x".repeat(CODEX_BRIEF_MAX_CHARACTERS + 1).as_bytes()] {
+            assert!(check_brief(brief).is_err());
+        }
+    }
+
+    #[test]
+    fn effort_is_quoted() {
+        assert_eq!(toml_string(r#"a"b\c"#), r#""a\"b\\c""#);
+    }
+}

@@ -1,0 +1,127 @@
+//! The child's environment: rebuilt from an allow-list, everything else is dropped (providers.md 1.7, STATE.md 8).
+
+use std::collections::BTreeMap;
+
+use record::TaskId;
+
+use crate::error::PlanError;
+use crate::host::Host;
+
+/// Handed on to every program, when set.
+pub(crate) const BASE_NAMES: &[&str] = &[
+    "HOME",
+    "PATH",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "TMPDIR",
+    "TMP",
+    "TEMP",
+    "__CF_USER_TEXT_ENCODING",
+];
+/// Where desktop conventions put configuration, data and caches.
+pub(crate) const DESKTOP_NAMES: &[&str] = &[
+    "XDG_CONFIG_HOME",
+    "XDG_CONFIG_DIRS",
+    "XDG_DATA_HOME",
+    "XDG_DATA_DIRS",
+    "XDG_STATE_HOME",
+    "XDG_CACHE_HOME",
+    "XDG_RUNTIME_DIR",
+    "DBUS_SESSION_BUS_ADDRESS",
+];
+/// Where build tools that a model runs keep their caches.
+pub(crate) const CACHE_NAMES: &[&str] =
+    &["GOCACHE", "GOMODCACHE", "CARGO_HOME", "RUSTUP_HOME", "GRADLE_USER_HOME", "NPM_CONFIG_CACHE", "GOPATH"];
+/// Carries the task's id into every process of the turn, so that the sweep can find them (STATE.md 6).
+const COOKIE_NAME: &str = "DELEGATION_COOKIE";
+
+/// An environment under construction.
+#[derive(Debug)]
+pub(crate) struct Environment(BTreeMap<String, String>);
+
+impl Environment {
+    /// Takes the listed variables from the host, and adds what every child gets.
+    pub(crate) fn build(names: &[&str], task: TaskId, host: &dyn Host) -> Result<Self, PlanError> {
+        let mut variables = BTreeMap::new();
+        for name in names {
+            let Some(value) = host.variable(name) else { continue };
+            if looks_like_credential(name) {
+                return Err(PlanError::CredentialInEnvironment { name: (*name).to_owned() });
+            }
+            if value.contains('\0') {
+                return Err(PlanError::Environment { name: (*name).to_owned(), why: "it holds a NUL" });
+            }
+            variables.insert((*name).to_owned(), value);
+        }
+        // A CLI with an expired login must fail, not open a browser that nobody looks at.
+        variables.insert("BROWSER".to_owned(), "false".to_owned());
+        variables.insert(COOKIE_NAME.to_owned(), task.to_string());
+        Ok(Self(variables))
+    }
+
+    /// The value of a variable, if it is handed on.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
+    }
+
+    /// Replaces the value of a variable.
+    pub(crate) fn set(&mut self, name: &str, value: String) {
+        self.0.insert(name.to_owned(), value);
+    }
+
+    /// `NAME=VALUE`, sorted by name.
+    pub(crate) fn into_list(self) -> Vec<String> {
+        self.0.into_iter().map(|(name, value)| format!("{name}={value}")).collect()
+    }
+}
+
+/// Whether the name of a variable says that its value is a credential: one of its parts is such a word (STATE.md 8).
+pub fn looks_like_credential(name: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "KEY",
+        "APIKEY",
+        "TOKEN",
+        "PAT",
+        "SECRET",
+        "PASSWORD",
+        "PASSWD",
+        "PASSPHRASE",
+        "CREDENTIAL",
+        "CREDENTIALS",
+        "AUTH",
+        "COOKIE",
+    ];
+    name != COOKIE_NAME && name.to_ascii_uppercase().split('_').any(|part| WORDS.contains(&part))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_by_name() {
+        for name in [
+            "OPENAI_API_KEY",
+            "GH_TOKEN",
+            "gitlab_token",
+            "AWS_SECRET_ACCESS_KEY",
+            "PASSWORD",
+            "X_AUTH",
+            "SSH_AUTH_SOCK",
+        ] {
+            assert!(looks_like_credential(name), "{name}");
+        }
+        for name in BASE_NAMES.iter().chain(DESKTOP_NAMES).chain(CACHE_NAMES).chain(&[
+            "KEYBOARD",
+            "CODEX_HOME",
+            COOKIE_NAME,
+        ]) {
+            assert!(!looks_like_credential(name), "{name}");
+        }
+    }
+}

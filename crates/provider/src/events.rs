@@ -1,0 +1,225 @@
+//! Reading an event stream: one JSON object a line, split at 0x0A only, as it comes (providers.md 1.9 and Decisions 7).
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use record::json::{self, DecodeError, LINE_MAX_BYTES};
+use serde_json::{Map, Value};
+
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// One event.
+pub(crate) struct Event {
+    /// Its `type`, not empty.
+    pub(crate) kind: String,
+    /// All of it.
+    pub(crate) fields: Map<String, Value>,
+}
+
+impl Event {
+    /// A field that must be an object.
+    pub(crate) fn object(&self, name: &str) -> Result<&Map<String, Value>, Fault> {
+        self.fields.get(name).and_then(Value::as_object).ok_or_else(|| self.malformed())
+    }
+
+    /// A field that must be a text.
+    pub(crate) fn text(&self, name: &str) -> Result<&str, Fault> {
+        text(&self.fields, name).ok_or_else(|| self.malformed())
+    }
+
+    /// The event has its kind but not its fields.
+    pub(crate) fn malformed(&self) -> Fault {
+        Fault(format!("An event `{}` lacks a field or has one of another kind.", self.name()))
+    }
+
+    /// The event has no place here.
+    pub(crate) fn misplaced(&self) -> Fault {
+        Fault(format!("An event `{}` stands where it has no meaning.", self.name()))
+    }
+
+    fn name(&self) -> String {
+        crate::screen::words(&self.kind)
+    }
+}
+
+/// The text of a field.
+pub(crate) fn text<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
+    object.get(name).and_then(Value::as_str)
+}
+
+/// A stream breaks its grammar; one sentence that repeats nothing of the content.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Fault(pub(crate) String);
+
+/// How a stream ended.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reading {
+    /// Events that were taken.
+    pub(crate) events: u64,
+    /// Lines before the first event that were no JSON object.
+    pub(crate) chatter: u64,
+    /// The last line has no line feed and is no complete event.
+    pub(crate) truncated: bool,
+    /// Where reading stopped early.
+    pub(crate) fault: Option<Fault>,
+}
+
+/// Hands every event to `take`, until the stream ends or a fault shows. Needs memory for one line.
+pub(crate) fn read(
+    stream: &mut dyn Read,
+    mut take: impl FnMut(Event) -> Result<(), Fault>,
+) -> io::Result<Reading> {
+    let mut stream = BufReader::with_capacity(BUFFER_BYTES, stream);
+    let mut reading = Reading::default();
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        line.shrink_to(BUFFER_BYTES);
+        // Two bytes more than a line may have: its line feed, and one that shows that it is too long.
+        let length = stream.by_ref().take(LINE_MAX_BYTES as u64 + 2).read_until(b'\n', &mut line)?;
+        if length == 0 {
+            return Ok(reading);
+        }
+        let complete = line.pop_if(|last| *last == b'\n').is_some();
+        let taken = match parse(&line) {
+            Ok(event) => {
+                reading.events += 1;
+                take(event)
+            }
+            Err(_) if !complete && line.len() <= LINE_MAX_BYTES => {
+                reading.truncated = true;
+                Ok(())
+            }
+            Err(NoEvent::NoObject) if reading.events == 0 => {
+                reading.chatter += 1;
+                Ok(())
+            }
+            Err(error) => Err(Fault(error.sentence().to_owned())),
+        };
+        if let Err(fault) = taken {
+            reading.fault = Some(fault);
+            return Ok(reading);
+        }
+    }
+}
+
+/// Why a line is no event.
+enum NoEvent {
+    /// It is not one JSON object.
+    NoObject,
+    /// It is one, of a form that is refused.
+    Ambiguous,
+    Untyped,
+    TooLong,
+}
+
+impl NoEvent {
+    fn sentence(&self) -> &'static str {
+        match self {
+            Self::NoObject => "A line after the first event is no JSON object.",
+            Self::Ambiguous => "A line is JSON of an ambiguous or excessive form.",
+            Self::Untyped => "A line is an object that names no event type.",
+            Self::TooLong => "A line is longer than 64 MiB.",
+        }
+    }
+}
+
+fn parse(line: &[u8]) -> Result<Event, NoEvent> {
+    let fields = json::parse_line(line).map_err(|error| match error {
+        DecodeError::TooLarge { .. } => NoEvent::TooLong,
+        DecodeError::NotUtf8 { .. }
+        | DecodeError::Syntax { .. }
+        | DecodeError::Trailing { .. }
+        | DecodeError::NotAnObject => NoEvent::NoObject,
+        _ => NoEvent::Ambiguous,
+    })?;
+    match text(&fields, "type") {
+        Some(kind) if !kind.is_empty() => Ok(Event { kind: kind.to_owned(), fields }),
+        _ => Err(NoEvent::Untyped),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(stream: &[u8]) -> (Vec<String>, Reading) {
+        let mut kinds = Vec::new();
+        let mut stream = stream;
+        let reading = read(&mut stream, |event| {
+            kinds.push(event.kind);
+            Ok(())
+        });
+        (kinds, reading.unwrap())
+    }
+
+    #[test]
+    fn lines_end_at_line_feeds_only() {
+        let (found, reading) =
+            kinds("{\"type\":\"a\",\"t\":\"x\u{2028}y\u{85}z\"}\r\n{\"type\":\"b\"}".as_bytes());
+        assert_eq!(found, ["a", "b"]);
+        assert_eq!(reading, Reading { events: 2, ..Reading::default() });
+    }
+
+    #[test]
+    fn chatter_is_counted_before_the_first_event_only() {
+        let (found, reading) = kinds(b"changed 1 package\n\n\xff\n17\n{\"type\":\"a\"}\n");
+        assert_eq!((found.len(), reading.chatter, reading.fault), (1, 4, None));
+        for bad in [
+            &b"{\"type\":\"a\"}\nwords\n"[..],
+            b"{\"type\":\"a\"}\n\n",
+            b"{\"type\":\"a\"}\n\xff\n",
+            b"{\"type\":\"a\"}\n[]\n",
+        ] {
+            let (found, reading) = kinds(bad);
+            assert!(found.len() == 1 && reading.fault.is_some(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn ambiguous_objects_are_faults_everywhere() {
+        for bad in [
+            "{\"type\":\"a\",\"type\":\"b\"}\n",
+            "{\"type\":\"a\",\"Type\":\"b\"}\n",
+            "{\"a\":1}\n",
+            "{\"type\":\"\"}\n",
+            "{\"type\":1}\n",
+        ] {
+            let (found, reading) = kinds(bad.as_bytes());
+            assert!(found.is_empty() && reading.fault.is_some(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_cut_last_line_is_no_fault() {
+        for tail in [&b"{\"type\":\"b"[..], b"{", b"{\"type\":\"\xe2\x82", b"{\"type\":\"b\"} x"] {
+            let stream = [b"{\"type\":\"a\"}\n", tail].concat();
+            let (found, reading) = kinds(&stream);
+            assert_eq!((found.len(), reading.truncated, reading.fault), (1, true, None), "{tail:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_over_the_bound_is_a_fault_even_without_end() {
+        let long = |length: u64, end: &'static [u8]| {
+            let mut stream = io::repeat(b' ').take(length - 12).chain(&b"{\"type\":\"a\"}"[..]).chain(end);
+            read(&mut stream, |_| Ok(())).unwrap()
+        };
+        let most = LINE_MAX_BYTES as u64;
+        assert_eq!(long(most, b"\n"), Reading { events: 1, ..Reading::default() });
+        assert_eq!(long(most, b""), Reading { events: 1, ..Reading::default() });
+        for end in [&b"\n"[..], b""] {
+            assert!(long(most + 1, end).fault.is_some());
+        }
+    }
+
+    #[test]
+    fn an_error_of_the_reader_is_no_finding() {
+        struct Broken;
+        impl Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::other("broken"))
+            }
+        }
+        assert!(read(&mut Broken, |_| Ok(())).is_err());
+    }
+}

@@ -1,0 +1,37 @@
+//! What each AI coding CLI needs and says: plan a launch, summarise its event stream, judge sealed evidence.
+//!
+//! Pure: this crate starts nothing, writes nothing and reads no clock. Planning asks a read-only [`Host`]; judging takes
+//! `Read` streams and writes the answer to a sink. The same inputs give the same result (ARCHITECTURE.md, "The house").
+//! One module per profile; what they share is beside them.
+
+mod catalogue;
+mod classify;
+mod codex;
+mod environment;
+mod error;
+mod events;
+mod executable;
+mod host;
+mod judge;
+mod limits;
+mod offline;
+mod options;
+mod pi;
+mod probe;
+mod profile;
+mod roots;
+mod screen;
+mod skim;
+mod standard_error;
+mod summary;
+
+pub use catalogue::{Catalogue, catalogue};
+pub use environment::looks_like_credential;
+pub use error::PlanError;
+pub use host::{Host, HostError};
+pub use judge::{Artifacts, Evidence, Finding, Judge, Judgement};
+pub use offline::SURVEY_WORD;
+pub use probe::{Probe, ProbeOutput};
+pub use profile::{Draft, PlanInput, Profile};
+pub use screen::message as screened;
+pub use summary::{Summariser, Summary, Terminal};

@@ -1,0 +1,38 @@
+//! Bounds of planning, summarising and judging.
+
+/// Longest brief that codex takes, in characters (providers.md 3.9).
+pub(crate) const CODEX_BRIEF_MAX_CHARACTERS: usize = 1_048_576;
+/// Longest look at the first line of an executable, in bytes.
+pub(crate) const INTERPRETER_LINE_MAX_BYTES: usize = 4096;
+/// Most interpreters that name an interpreter of their own, in steps; the kernel follows fewer.
+pub(crate) const INTERPRETER_MAX_STEPS: usize = 4;
+/// Largest `package.json` that is read, in bytes.
+pub(crate) const PACKAGE_MAX_BYTES: usize = 1 << 20;
+/// Longest version text of a CLI, in bytes.
+pub(crate) const VERSION_MAX_BYTES: usize = 256;
+/// Longest message of a provider that a finding carries, in bytes. Leaves room for code and sentence in a refusal, whose
+/// bound is 4 KiB (STATE.md 3.8).
+pub(crate) const MESSAGE_MAX_BYTES: usize = 3072;
+/// Longest text that is screened before it is cut to [`MESSAGE_MAX_BYTES`], in bytes.
+pub(crate) const SCREENED_MAX_BYTES: usize = 16 << 10;
+/// Longest summary in words, in characters.
+pub(crate) const WORDS_MAX_CHARACTERS: usize = 80;
+/// Longest answer that is kept while judging, in bytes: as long as the longest line (providers.md, Decisions 7).
+pub(crate) const ANSWER_MAX_BYTES: usize = record::json::LINE_MAX_BYTES;
+/// Most items that one codex turn may have, in items.
+pub(crate) const ITEMS_MAX_COUNT: usize = 1 << 16;
+/// Longest id of an item, in bytes (providers.md 3.3).
+pub(crate) const ITEM_ID_MAX_BYTES: usize = 256;
+/// Longest type word of an item, in bytes (providers.md 3.3).
+pub(crate) const ITEM_TYPE_MAX_BYTES: usize = 128;
+/// Most usage statements of one turn, in statements (providers.md 5.4). A turn that has more gets none: a part of them
+/// would look like all.
+pub(crate) const USAGE_MAX_COUNT: usize = 1024;
+/// Longest line of standard error that is looked at, in bytes; the rest of a longer one is passed over.
+pub(crate) const ERROR_LINE_MAX_BYTES: usize = 4096;
+/// Longest text that a summariser keeps of one value, in bytes.
+pub(crate) const SKIM_TEXT_MAX_BYTES: usize = 512;
+/// Deepest nesting that a summariser follows by name, in levels; deeper values are passed over.
+pub(crate) const SKIM_MAX_DEPTH: usize = 64;
+/// Most open items that a summariser tells apart, in items.
+pub(crate) const OPEN_ITEMS_MAX_COUNT: usize = 256;

@@ -1,0 +1,88 @@
+//! `offline:survey`: the built-in worker that surveys a workspace and needs nothing (CLI.md "Profiles").
+
+mod judge;
+mod summary;
+
+use record::capability::{Description, ReadOnlyDescription, RuntimeDescription};
+use record::plan::{EffectiveConfig, LaunchPlan};
+use record::words::{ContinuationMode, Fence, Permission, ReadOnlyMechanism};
+
+use crate::environment::{BASE_NAMES, Environment};
+use crate::error::PlanError;
+use crate::host::Host;
+use crate::judge::Judge;
+use crate::profile::{Draft, PlanInput, Profile};
+use crate::summary::Summariser;
+use crate::{executable, options};
+
+/// The hidden first word under which our own program is the survey worker.
+pub const SURVEY_WORD: &str = "__survey";
+
+/// The profile.
+pub(crate) struct Offline;
+
+impl Profile for Offline {
+    fn description(&self) -> Description {
+        Description {
+            id: "offline:survey".parse().expect("a well-formed id"),
+            supported_modes: vec![Permission::ReadOnly],
+            supported_options: Vec::new(),
+            continuation: ContinuationMode::Unsupported,
+            read_only: ReadOnlyDescription {
+                supported: true,
+                mechanism: ReadOnlyMechanism::BuiltIn,
+                containment: Fence::None,
+            },
+            runtime: RuntimeDescription {
+                executable: None,
+                help_args: Vec::new(),
+                required_flags: Vec::new(),
+            },
+        }
+    }
+
+    fn revision(&self) -> u32 {
+        1
+    }
+
+    fn environment_names(&self) -> Vec<&'static str> {
+        BASE_NAMES.to_vec()
+    }
+
+    fn plan(&self, input: &PlanInput<'_>, host: &dyn Host) -> Result<Draft, PlanError> {
+        let description = self.description();
+        let request = input.request;
+        let permission = request.requested_config.permission;
+        let options = options::check(&description, request, &[Fence::None], "the survey only reads")?;
+        let executable = executable::identify(host, &host.own_executable()?, None)?;
+        let environment = Environment::build(BASE_NAMES, request.task_id, host)?;
+        Ok(Draft {
+            launch: LaunchPlan {
+                provider_version: Some(env!("CARGO_PKG_VERSION").to_owned()),
+                identity: executable.identity,
+                start: executable.start,
+                argv: ["delegate", SURVEY_WORD].map(str::to_owned).to_vec(),
+                environment: environment.into_list(),
+                directory: request.canonical_cwd.clone(),
+                output_artifacts: Vec::new(),
+                effective_config: EffectiveConfig {
+                    permission,
+                    fence: options.fence,
+                    approval: "never".to_owned(),
+                    writable_roots: Vec::new(),
+                },
+                predicate: judge::Revision1.predicate(&description.id, permission),
+            },
+            probes: Vec::new(),
+            required_flags: Vec::new(),
+        })
+    }
+
+    fn summariser(&self) -> Box<dyn Summariser> {
+        Box::new(summary::WorkerSummary::new())
+    }
+
+    fn judges(&self) -> &'static [&'static dyn Judge] {
+        &[&judge::Revision1]
+    }
+}

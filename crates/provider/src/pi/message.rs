@@ -1,0 +1,174 @@
+//! The messages inside pi's events.
+
+use record::limits::OPTION_TEXT_MAX_BYTES;
+use record::usage::{Usage, UsageReliability, UsageScope, UsageSource};
+use serde_json::{Map, Value};
+
+use crate::events::text;
+
+/// Why an assistant stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum StopReason {
+    Stop,
+    ToolUse,
+    Length,
+    Error,
+    Aborted,
+}
+
+/// A finished message of an assistant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Assistant {
+    pub(super) text: String,
+    pub(super) stop: StopReason,
+    /// Not empty.
+    pub(super) error: Option<String>,
+    pub(super) raw_stop_reason: Option<String>,
+    /// Milliseconds of 1970.
+    pub(super) timestamp: Option<u64>,
+    /// The model that was asked, as pi resolved it.
+    pub(super) model: Option<String>,
+    /// The model that answered, when it has another name.
+    pub(super) response_model: Option<String>,
+}
+
+impl Assistant {
+    /// Reads a message; `None` when it is no finished message of an assistant.
+    pub(super) fn read(message: &Map<String, Value>) -> Option<Self> {
+        let stop = match text(message, "stopReason")? {
+            "stop" => StopReason::Stop,
+            "toolUse" => StopReason::ToolUse,
+            "length" => StopReason::Length,
+            "error" => StopReason::Error,
+            "aborted" => StopReason::Aborted,
+            _ => return None,
+        };
+        let filled = |name| text(message, name).filter(|text| !text.is_empty()).map(str::to_owned);
+        Some(Self {
+            text: content(message.get("content")?)?,
+            stop,
+            error: filled("errorMessage"),
+            raw_stop_reason: filled("rawStopReason"),
+            timestamp: message.get("timestamp").and_then(Value::as_u64),
+            model: filled("model"),
+            response_model: filled("responseModel"),
+        })
+    }
+
+    /// Whether the provider failed, as the message says.
+    pub(super) fn failed(&self) -> bool {
+        self.error.is_some()
+            || matches!(self.stop, StopReason::Length | StopReason::Error | StopReason::Aborted)
+    }
+
+    /// Whether another message repeats this one.
+    pub(super) fn agrees(&self, other: &Self) -> bool {
+        self.text == other.text && self.stop == other.stop && self.error == other.error
+    }
+}
+
+/// Whether a message event is about an assistant.
+pub(super) fn is_assistant(message: &Map<String, Value>) -> bool {
+    text(message, "role") == Some("assistant")
+}
+
+/// The texts of a content, joined; other blocks carry no answer.
+fn content(content: &Value) -> Option<String> {
+    match content {
+        Value::String(text) => Some(text.clone()),
+        Value::Array(blocks) => {
+            let mut joined = String::new();
+            for block in blocks {
+                let block = block.as_object()?;
+                if text(block, "type")? == "text" {
+                    joined.push_str(text(block, "text")?);
+                }
+            }
+            Some(joined)
+        }
+        _ => None,
+    }
+}
+
+/// What a message says it used. Of several names for a number the first that is there counts (providers.md 5.4).
+pub(super) fn usage(message: &Map<String, Value>, update: Option<&Value>) -> Option<Usage> {
+    let numbers = message.get("usage").or(update)?.as_object()?;
+    let count = |names: &[&str]| names.iter().find_map(|name| numbers.get(*name)).and_then(Value::as_u64);
+    let model = text(message, "responseModel").or_else(|| text(message, "model"));
+    Some(Usage {
+        model: model.filter(|model| model.len() <= OPTION_TEXT_MAX_BYTES).map(crate::screen::words),
+        input_tokens: count(&["input_tokens", "inputTokens", "input"]),
+        output_tokens: count(&["output_tokens", "outputTokens", "output"]),
+        thinking_tokens: count(&["thinking_tokens", "thinkingTokens", "thinking", "reasoning"]),
+        total_tokens: count(&["total_tokens", "totalTokens", "total"]),
+        cache_read_tokens: count(&["cache_read_input_tokens", "cacheReadInputTokens", "cacheRead"]),
+        cache_creation_tokens: count(&[
+            "cache_creation_input_tokens",
+            "cacheCreationInputTokens",
+            "cacheWrite",
+        ]),
+        ..Usage::new(UsageScope::Unknown, UsageSource::ProviderEvent, UsageReliability::Reported)
+    })
+}
+
+/// A name without the date at its end; older names have month and day only.
+fn undated(name: &str) -> &str {
+    ["-dddd-dd-dd", "-dddddddd", "-dddd"]
+        .iter()
+        .find_map(|form| {
+            let start = name.len().checked_sub(form.len())?;
+            let mut pairs = name.as_bytes()[start..].iter().zip(form.bytes());
+            pairs
+                .all(|(byte, form)| if form == b'd' { byte.is_ascii_digit() } else { *byte == form })
+                .then(|| &name[..start])
+        })
+        .unwrap_or(name)
+}
+
+/// Whether two names mean the same model: `provider/name:effort` is `name`, and a server may add the date of a release.
+pub(super) fn same_model(asked: &str, answered: &str) -> bool {
+    fn bare(name: &str) -> String {
+        let name = name.rsplit('/').next().unwrap_or(name).to_lowercase();
+        let name = name.split([':', '@']).next().unwrap_or_default();
+        undated(name.strip_suffix("-latest").unwrap_or(name)).to_owned()
+    }
+    bare(asked) == bare(answered)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn models_are_compared_by_name() {
+        for (asked, answered) in [
+            ("fake-model", "fake-model"),
+            ("some/Model-1:high", "model-1"),
+            ("gpt-4o", "gpt-4o-2024-08-06"),
+            ("gpt-5", "gpt-5-2026-08-01"),
+            ("claude-sonnet-latest", "claude-sonnet-20250514"),
+            ("m", "m-0613"),
+        ] {
+            assert!(same_model(asked, answered), "{asked} {answered}");
+        }
+        for (asked, answered) in [
+            ("fake-model", "some-other-model-9"),
+            ("gpt-5", "gpt-6"),
+            ("gpt-5", "gpt-5-mini"),
+            ("m-1", "m-2"),
+            ("gpt-5", "gpt-5-1"),
+        ] {
+            assert!(!same_model(asked, answered), "{asked} {answered}");
+        }
+    }
+
+    #[test]
+    fn contents_join_their_texts() {
+        let of = |text: &str| content(&serde_json::from_str(text).unwrap());
+        assert_eq!(of(r#""a""#).as_deref(), Some("a"));
+        assert_eq!(of(r#"[{"type":"thinking","thinking":"x"},{"type":"text","text":"a"},{"type":"text","text":"b"}]"#).as_deref(), Some("ab"));
+        for wrong in ["1", "[1]", "[{}]", r#"[{"type":"text"}]"#] {
+            assert_eq!(of(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Shared by the tests of this crate.
+#![allow(dead_code, reason = "each test program uses a part")]
+
+pub(crate) mod host;
+
+use std::io::{self, Cursor, Read};
+
+use provider::{Evidence, Finding, Judgement, catalogue};
+use record::words::ReasonCode;
+
+/// What a turn left, to be judged.
+#[derive(Clone, Default)]
+pub(crate) struct Left<'a> {
+    pub(crate) stdout: &'a [u8],
+    pub(crate) stderr: &'a [u8],
+    pub(crate) artifact: Option<&'a [u8]>,
+    pub(crate) expected_session: Option<&'a str>,
+    pub(crate) requested_model: Option<&'a str>,
+    pub(crate) cut: bool,
+}
+
+impl<'a> Left<'a> {
+    pub(crate) fn stdout(stdout: &'a [u8]) -> Self {
+        Self { stdout, ..Self::default() }
+    }
+
+    /// The judgement of the newest judge, and what it wrote to its sink.
+    pub(crate) fn judge(&self, profile: &str) -> (Judgement, String) {
+        self.judge_in_pieces(profile, usize::MAX)
+    }
+
+    /// The same, with readers that give at most so many bytes at once.
+    pub(crate) fn judge_in_pieces(&self, profile: &str, most: usize) -> (Judgement, String) {
+        let profile = catalogue().get(&profile.parse().unwrap()).unwrap();
+        let judge = profile.judges().last().unwrap();
+        let artifact = self.artifact.map(<[u8]>::to_vec);
+        let mut answer = Vec::new();
+        let evidence = Evidence {
+            stdout: &mut Pieces(self.stdout, most),
+            stderr: &mut Pieces(self.stderr, most),
+            artifact: &mut |_| {
+                Ok(artifact.clone().map(|bytes| Box::new(Cursor::new(bytes)) as Box<dyn Read>))
+            },
+            expected_session: self.expected_session,
+            requested_model: self.requested_model,
+            cut: self.cut,
+        };
+        let judgement = judge.judge(evidence, &mut answer).unwrap();
+        assert_eq!(judgement.finding == Finding::Success, !answer.is_empty(), "the sink is for success only");
+        (judgement, String::from_utf8(answer).unwrap())
+    }
+
+    /// One word for the finding.
+    pub(crate) fn code(&self, profile: &str) -> ReasonCode {
+        code(&self.judge(profile).0.finding)
+    }
+}
+
+/// One word for a finding.
+pub(crate) fn code(finding: &Finding) -> ReasonCode {
+    match finding {
+        Finding::Success => ReasonCode::Completed,
+        Finding::ProviderError { code, .. } | Finding::Defect { code, .. } => *code,
+    }
+}
+
+/// A reader that gives a few bytes at a time.
+pub(crate) struct Pieces<'a>(pub(crate) &'a [u8], pub(crate) usize);
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = buffer.len().min(self.1);
+        self.0.read(&mut buffer[..length])
+    }
+}

@@ -1,0 +1,90 @@
+//! `request.json`: what was asked. Everything that changes what is launched or how it is bounded, and no clock, so that the
+//! same question always has the same bytes (STATE.md 1).
+
+use serde::{Deserialize, Serialize};
+
+use crate::json::Record;
+use crate::words::{Fence, Permission};
+use crate::{AbsolutePath, ByteSize, ProfileId, RootId, Sha256Digest, Span, TaskId};
+
+/// The content of `request.json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// Always [`Record::SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// The root that holds the task.
+    pub root_id: RootId,
+    /// The task.
+    pub task_id: TaskId,
+    /// The profile that serves it.
+    pub provider: ProfileId,
+    /// The workspace, symbolic links resolved.
+    pub canonical_cwd: AbsolutePath,
+    /// What the provider was asked to be like.
+    pub requested_config: RequestedConfig,
+    /// How the turn is bounded.
+    pub limits: RequestedLimits,
+    /// The fence asked for; absent = the profile's default for the mode (STATE.md 7).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub fence: Option<Fence>,
+    /// File of secret environment values (STATE.md 8).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub environment_file: Option<AbsolutePath>,
+    /// The conversation that this turn goes on with (STATE.md 5).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub prior_session: Option<PriorSession>,
+    /// Digest of `brief.md`.
+    pub brief_sha256: Sha256Digest,
+    /// Length of `brief.md` in bytes, 1 to [`crate::limits::BRIEF_MAX_BYTES`].
+    pub brief_length: u64,
+}
+
+impl Record for Request {}
+
+/// Model, effort, permission and time of a request.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RequestedConfig {
+    /// The model asked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub model: Option<String>,
+    /// The effort asked for.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub effort: Option<String>,
+    /// What the turn may change.
+    pub permission: Permission,
+    /// Wall-clock budget of the turn, more than zero; queue time does not count.
+    pub budget: Span,
+    /// Time limit handed to the CLI itself, at most the budget.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub native_timeout: Option<Span>,
+}
+
+/// The bounds beside the budget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RequestedLimits {
+    /// Cap per stream and artifact, in bytes.
+    pub max_output_bytes: ByteSize,
+    /// The first byte of output must come within this time.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub first_output: Option<Span>,
+    /// The turn must be launched within this time from admission.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub start_by: Option<Span>,
+    /// Longest wait for a workspace lease, counted from admission.
+    pub lease_wait: Span,
+}
+
+/// An exact predecessor.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PriorSession {
+    /// The predecessor's profile; equals the request's.
+    pub provider: ProfileId,
+    /// The CLI's id of the conversation.
+    pub conversation_id: String,
+    /// The predecessor; never the task itself.
+    pub predecessor_task_id: TaskId,
+}

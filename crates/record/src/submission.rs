@@ -1,0 +1,48 @@
+//! `root.json` and `submission.json`.
+
+use serde::{Deserialize, Serialize};
+
+use crate::json::Record;
+use crate::words::SupervisorKind;
+use crate::{AbsolutePath, RootId, Sha256Digest, TaskId, Timestamp};
+
+/// The content of `root.json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RootRecord {
+    /// Always [`Record::SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// The root's identity; enters every record.
+    pub root_id: RootId,
+    /// When it was made.
+    pub created_at: Timestamp,
+}
+
+impl Record for RootRecord {}
+
+/// The content of `submission.json`: who will own the run, and when the task was admitted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Submission {
+    /// Always [`Record::SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// The root that holds the task.
+    pub root_id: RootId,
+    /// The task.
+    pub task_id: TaskId,
+    /// Digest of the bytes of `request.json`.
+    pub request_sha256: Sha256Digest,
+    /// Digest of the bytes of `plan.json`.
+    pub plan_sha256: Sha256Digest,
+    /// Who owns the runner's life.
+    pub supervisor: SupervisorKind,
+    /// The runner given with `--runner`; absent = the supervisor's own.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub runner_executable: Option<AbsolutePath>,
+    /// The machine of admission (top of STATE.md).
+    pub machine_id: Sha256Digest,
+    /// Orders tasks together with the task id (STATE.md 9).
+    pub admitted_at: Timestamp,
+}
+
+impl Record for Submission {}

@@ -1,0 +1,20 @@
+//! Bounds of the store.
+
+/// Preallocated size of each file in `reserve/`, in bytes (STATE.md 1).
+pub const RESERVE_BYTES: u64 = 32 << 10;
+/// Longest line of the journal that is read as an event, in bytes; a longer one is skipped and counted.
+pub const JOURNAL_LINE_MAX_BYTES: usize = 64 << 10;
+/// Largest entry of the probe cache, in bytes; a larger one counts as absent.
+pub const PROBE_MAX_BYTES: usize = 8 << 20;
+/// Longest name of an artifact, a lease or a probe, in bytes, so that a suffix still fits into a file name.
+pub const NAME_MAX_BYTES: usize = 200;
+/// Largest lock file of a lease that is read for its holder, in bytes.
+pub(crate) const LEASE_MAX_BYTES: u64 = 64;
+/// Longest first line of the journal, in bytes.
+pub(crate) const JOURNAL_HEADER_MAX_BYTES: usize = 256;
+/// How often a lock file that is replaced again and again is opened anew, in tries.
+pub(crate) const LOCK_REOPEN_MAX_TRIES: u32 = 64;
+/// How often a staging directory that a cleaner took away is made anew, in tries.
+pub(crate) const STAGING_MAX_TRIES: u32 = 64;
+/// Deepest directory below `staging/` that is removed, in levels: debris of ours has two.
+pub(crate) const DEBRIS_MAX_DEPTH: u32 = 8;

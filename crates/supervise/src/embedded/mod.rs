@@ -1,0 +1,47 @@
+//! The embedded supervisor: one process per root and machine, started by the first command that needs it (STATE.md 3.2).
+//!
+//! There is no socket and no protocol. The queue is the directory `open/`, the proof that a supervisor lives is its lock.
+//! A dispatcher commits first and looks at the lock second; a supervisor that wants to leave releases the lock first and
+//! looks at the queue second. So one of the two always sees the other, and no task is stranded.
+//!
+//! | file | what |
+//! |---|---|
+//! | `client` | the side of the commands: look at the lock, start a supervisor |
+//! | `options` | its hidden command line |
+//! | `serve` | the process: set up, hold the lock, leave |
+//! | `work` | its loop: events in, runners out |
+//! | `queue` | what is known and what comes next; pure |
+//! | `look` | reading a task for the queue |
+//! | `runner` | the command line of a runner |
+//! | `children` | the signal of ended children |
+//! | `hints` | changed directories, as the kernel tells it |
+//! | `gave_up` | notes on tasks that are tried no more |
+//! | `log` | its log |
+
+mod children;
+mod client;
+mod gave_up;
+mod hints;
+mod log;
+mod look;
+mod options;
+mod queue;
+mod runner;
+mod serve;
+mod work;
+
+pub use client::Embedded;
+pub use options::{SUPERVISE_WORD, ServeOptions};
+pub use serve::serve;
+
+pub use crate::limits::Timing;
+
+use record::Sha256Digest;
+
+use crate::SuperviseError;
+
+/// The identity of this machine (STATE.md, top).
+fn machine() -> Result<Sha256Digest, SuperviseError> {
+    let text = process::machine_id().map_err(SuperviseError::Machine)?;
+    text.parse().map_err(|error| SuperviseError::Machine(std::io::Error::other(error)))
+}

@@ -1,0 +1,56 @@
+//! What can go wrong for the caller of a supervisor.
+
+use std::io;
+use std::path::PathBuf;
+
+use record::words::SupervisorKind;
+use store::StoreError;
+
+/// Why a supervisor could not do what it was asked for. A committed task stays committed in every case.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SuperviseError {
+    /// That kind is not in this build.
+    #[error("the supervisor {kind} is not supported by this build")]
+    Unsupported {
+        /// The kind asked for.
+        kind: SupervisorKind,
+    },
+    /// The task is owned by another kind of supervisor (CLI.md: `supervisor_mismatch`).
+    #[error("the task belongs to the supervisor {recorded}")]
+    OtherSupervisor {
+        /// The kind that the task was admitted with.
+        recorded: SupervisorKind,
+    },
+    /// The task was admitted on another machine; only the supervisor there starts it.
+    #[error("the task was admitted on another machine, and only that machine runs it")]
+    OtherMachine,
+    /// The process of a supervisor or runner could not be started.
+    #[error("{} could not be started: {source}", program.display())]
+    Start {
+        /// The program that was to be started.
+        program: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The hidden command line of the supervisor is not one that this build writes.
+    #[error("the arguments of the supervisor are not understood: {0}")]
+    Arguments(&'static str),
+    /// This machine can not be told from another one.
+    #[error("the identity of this machine could not be determined: {0}")]
+    Machine(#[source] io::Error),
+    /// The supervisor's own files could not be read or written.
+    #[error("{}: {source}", path.display())]
+    File {
+        /// The file or directory.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The process could not be set up as a supervisor.
+    #[error("the supervisor could not set itself up: {0}")]
+    Setup(#[source] io::Error),
+    /// The state root could not be read or written.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}

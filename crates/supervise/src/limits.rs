@@ -1,0 +1,50 @@
+//! The bounds of this room.
+
+use std::time::Duration;
+
+/// Time between two scans of `open/` while anything is open, in seconds (STATE.md 3.2).
+pub(crate) const SCAN_PERIOD_SECONDS: u64 = 5;
+/// The same where the kernel gives no hints on changed directories, in seconds.
+pub(crate) const SCAN_PERIOD_WITHOUT_HINTS_SECONDS: u64 = 1;
+/// How long a supervisor without work stays, in milliseconds: the next dispatch of a burst then finds it running and is
+/// served without the start of a process.
+pub(crate) const LINGER_MILLISECONDS: u64 = 2_000;
+/// Wait before a runner is started again for the first time, in milliseconds; doubled each time (STATE.md 3.2).
+pub(crate) const RESTART_FIRST_MILLISECONDS: u64 = 1_000;
+/// Longest such wait, in milliseconds (STATE.md 3.2).
+pub(crate) const RESTART_LONGEST_MILLISECONDS: u64 = 60_000;
+/// Starts without progress after which a task is no longer tried, as a count (STATE.md 3.2).
+pub(crate) const STARTS_WITHOUT_PROGRESS_MAX_COUNT: u32 = 5;
+/// First wait before the lock of a task that somebody else holds is looked at again, in milliseconds; doubled each time up
+/// to the scan period. Short, because dispatchers and cancellers hold it for moments only.
+pub(crate) const RECHECK_FIRST_MILLISECONDS: u64 = 10;
+/// Open tasks that an observer looks at before it starts a supervisor that will look at all, as a count.
+pub(crate) const ENSURE_LOOKS_MAX_COUNT: usize = 64;
+/// Most runners at once that may be asked for, as a count.
+pub(crate) const SLOTS_MAX_COUNT: u32 = 4_096;
+/// Size at which the supervisor's log is begun anew, in bytes.
+pub(crate) const LOG_MAX_BYTES: u64 = 1 << 20;
+
+/// The clockwork of a supervisor. Fixed in the product; tests use a faster one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Timing {
+    /// How long it stays without work.
+    pub linger: Duration,
+    /// Time between two scans while anything is open.
+    pub scan_period: Duration,
+    /// First wait before a runner is started again.
+    pub restart_first: Duration,
+    /// Longest wait before a runner is started again.
+    pub restart_longest: Duration,
+}
+
+impl Default for Timing {
+    fn default() -> Self {
+        Self {
+            linger: Duration::from_millis(LINGER_MILLISECONDS),
+            scan_period: Duration::from_secs(SCAN_PERIOD_SECONDS),
+            restart_first: Duration::from_millis(RESTART_FIRST_MILLISECONDS),
+            restart_longest: Duration::from_millis(RESTART_LONGEST_MILLISECONDS),
+        }
+    }
+}

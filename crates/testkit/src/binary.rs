@@ -1,0 +1,69 @@
+//! Finds the programs of this crate for the tests of other crates.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::SystemTime;
+
+/// The program with that name, built anew when a source of this crate is younger: Cargo builds the programs of a
+/// package for the tests of that package alone.
+///
+/// # Errors
+/// The place of the running test is unknown, or the program could not be built.
+pub fn path(name: &str) -> io::Result<PathBuf> {
+    let test = std::env::current_exe()?;
+    let profile = test
+        .ancestors()
+        .skip(1)
+        .find(|folder| !folder.ends_with("deps") && !folder.ends_with("examples"))
+        .ok_or_else(|| io::Error::other("the test lies in no build folder"))?;
+    let program = profile.join(name);
+    if !is_current(&program)? {
+        build(profile)?;
+    }
+    Ok(program)
+}
+
+fn is_current(program: &Path) -> io::Result<bool> {
+    let Ok(built) = fs::metadata(program).and_then(|metadata| metadata.modified()) else {
+        return Ok(false);
+    };
+    Ok(youngest(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))? < built)
+}
+
+fn youngest(directory: &Path) -> io::Result<SystemTime> {
+    let mut latest = SystemTime::UNIX_EPOCH;
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let changed = if entry.file_type()?.is_dir() {
+            youngest(&entry.path())?
+        } else {
+            entry.metadata()?.modified()?
+        };
+        latest = latest.max(changed);
+    }
+    Ok(latest)
+}
+
+fn build(profile: &Path) -> io::Result<()> {
+    let target = profile.parent().ok_or_else(|| io::Error::other("no build folder"))?;
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let profile_name = match profile.file_name() {
+        Some(name) if name != "debug" => name.to_owned(),
+        _ => "dev".into(),
+    };
+    let status = Command::new(cargo)
+        .args(["build", "--quiet", "--package", "testkit", "--bins", "--target-dir"])
+        .arg(target)
+        .arg("--profile")
+        .arg(profile_name)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stdin(Stdio::null())
+        .status()?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(io::Error::other("the programs of testkit could not be built"))
+    }
+}

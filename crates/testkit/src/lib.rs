@@ -1,0 +1,16 @@
+//! Test only: what the tests of this workspace share.
+//!
+//! - [`model_server`]: a scripted model on loopback, for real CLIs.
+//! - [`fake`]: a fake AI CLI with named misbehaviours.
+//! - [`marker`]: how a brief tells a component what to do.
+//! - [`closed_network`]: a network that holds nothing but loopback.
+//! - [`real`]: the real CLIs, installed by `cargo xtask real install`.
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+
+pub mod binary;
+pub mod closed_network;
+pub mod fake;
+pub mod limits;
+pub mod marker;
+pub mod model_server;
+pub mod real;

@@ -1,0 +1,12 @@
+//! The real AI CLIs: where they are installed, and a stage to run them on without a network (providers.md 11).
+
+mod component;
+mod endpoint;
+mod skip;
+mod stage;
+mod turn;
+
+pub use component::{Component, Pins, PinsError, target_directory, workspace_directory};
+pub use skip::{REQUIRE_REAL_VARIABLE, SKIP_LOG_VARIABLE, SKIPPED_PREFIX, skip};
+pub use stage::{Stage, StageError};
+pub use turn::{Ending, Finished, Permission, Turn};

@@ -1,0 +1,168 @@
+//! How a turn ended, and its seal (STATE.md 3.7).
+
+use std::collections::BTreeMap;
+
+use process::{Ending, Tree};
+use record::json::Record;
+use record::launch::Running;
+use record::plan::Plan;
+use record::request::Request;
+use record::seal::{Invocation, InvocationState, ManifestEntry, Seal};
+use record::words::{Launched, ReasonCode, StopCause};
+use record::event::EventKind;
+use store::{Created, Import, Loaded, Root, RunLock, StoreError, Task};
+
+use crate::context::now;
+use crate::runner::journal;
+use crate::streams;
+
+/// The end of a turn, before it is sealed.
+pub(crate) struct Ended {
+    pub(crate) invocation: Invocation,
+    pub(crate) stop: StopCause,
+    pub(crate) launched: Launched,
+    pub(crate) recovered: bool,
+    pub(crate) leaked_processes: Option<u32>,
+    pub(crate) rewritten: bool,
+    /// Processes that may still be there and must go before the seal.
+    pub(crate) unswept: Option<Tree>,
+}
+
+impl Ended {
+    /// The end of a provider that ran.
+    pub(crate) fn of(ending: Ending, stop: StopCause, recovered: bool) -> Self {
+        let invocation = match ending {
+            Ending::Exited(code) => Invocation::exited(code),
+            Ending::Signalled(signal) => Invocation::signalled(signal),
+            Ending::Ended => Invocation::of(InvocationState::Ended),
+        };
+        Self {
+            invocation,
+            stop,
+            launched: Launched::Yes,
+            recovered,
+            leaked_processes: None,
+            rewritten: false,
+            unswept: None,
+        }
+    }
+
+    /// No provider ran.
+    pub(crate) fn not_started(reason: ReasonCode, message: String) -> Self {
+        Self {
+            invocation: Invocation::not_started(reason, Some(message)),
+            stop: StopCause::None,
+            launched: Launched::No,
+            recovered: false,
+            leaked_processes: None,
+            rewritten: false,
+            unswept: None,
+        }
+    }
+
+    /// Cancelled before a provider ran.
+    pub(crate) fn cancelled() -> Self {
+        Self {
+            stop: StopCause::User,
+            ..Self::not_started(ReasonCode::Cancelled, "cancelled before the launch".to_owned())
+        }
+    }
+
+    /// The gate was told to go, and nobody can tell whether it did.
+    pub(crate) fn undetermined_start(tree: Tree) -> Self {
+        Self {
+            invocation: Invocation::of(InvocationState::Lost),
+            launched: Launched::Unknown,
+            unswept: Some(tree),
+            ..Self::not_started(ReasonCode::StartFailed, String::new())
+        }
+    }
+
+    /// The process is gone, and nobody saw how.
+    pub(crate) fn lost(launched: Launched, stop: StopCause, message: &str) -> Self {
+        Self {
+            invocation: Invocation { message: Some(message.to_owned()), ..Invocation::of(InvocationState::Lost) },
+            stop,
+            launched,
+            recovered: true,
+            ..Self::not_started(ReasonCode::RunnerLost, String::new())
+        }
+    }
+}
+
+/// Cuts what grew over the cap, makes the evidence durable, and lists it.
+fn manifest(sealing: &Sealing<'_>, stdout_rewritten: bool) -> Result<Vec<ManifestEntry>, StoreError> {
+    let Sealing { task, lock, request, plan, .. } = sealing;
+    let cap = request.record.limits.max_output_bytes.bytes();
+    let artifacts = &plan.record.launch.output_artifacts;
+    let mut imported_from = BTreeMap::new();
+    for name in artifacts {
+        if let Import::Imported { cut_from: Some(size) } = task.import_artifact(lock, name, cap)? {
+            imported_from.insert(name.as_str(), size);
+        }
+    }
+    for name in STREAMS {
+        if let Some(size) = streams::raw_size(task, name).filter(|size| *size > cap) {
+            imported_from.insert(name, size);
+            task.cut_raw(lock, name, cap)?;
+        }
+    }
+    let names: Vec<&str> = STREAMS.into_iter().chain(artifacts.iter().map(String::as_str)).collect();
+    task.sync_raw(&names)?;
+    let mut entries = task.manifest(&names)?;
+    for entry in &mut entries {
+        let name = entry.path.strip_prefix("raw/").unwrap_or(&entry.path);
+        entry.cut_from = imported_from.get(name).copied();
+        entry.rewritten = stdout_rewritten && name == "stdout";
+    }
+    Ok(entries)
+}
+
+/// The two streams of every provider.
+const STREAMS: [&str; 2] = ["stdout", "stderr"];
+
+/// What sealing works on.
+pub(crate) struct Sealing<'a> {
+    pub(crate) root: &'a Root,
+    pub(crate) task: &'a Task,
+    pub(crate) lock: &'a RunLock,
+    pub(crate) request: &'a Loaded<Request>,
+    pub(crate) plan: &'a Loaded<Plan>,
+}
+
+/// Ends what is left of the turn, takes in its artifacts, and commits the seal.
+///
+/// # Errors
+/// Those of the store; nothing is sealed then, and sealing again is harmless.
+pub(crate) fn seal(sealing: &Sealing<'_>, mut ended: Ended) -> Result<Loaded<Seal>, StoreError> {
+    let Sealing { root, task, lock, request, plan } = sealing;
+    if let Some(tree) = ended.unswept.take() {
+        ended.leaked_processes = tree.sweep().ok().map(|swept| swept.ended);
+    }
+    let running = task.read::<Running>()?;
+    let manifest = manifest(sealing, ended.rewritten)?;
+    let seal = Seal {
+        schema_version: Seal::SCHEMA_VERSION,
+        root_id: root.id(),
+        task_id: task.id(),
+        request_sha256: request.sha256,
+        plan_sha256: plan.sha256,
+        invocation: ended.invocation,
+        stop: ended.stop,
+        launched: ended.launched,
+        recovered: ended.recovered,
+        containment: running.as_ref().map(|running| running.record.containment),
+        fence: running.as_ref().map(|running| running.record.fence),
+        leaked_processes: ended.leaked_processes,
+        resources: None,
+        started_at: running.map(|running| running.record.started_at),
+        sealed_at: now(),
+        manifest,
+    };
+    let loaded = match task.create_reserved(lock, &seal)? {
+        Created::New(sha256) => Loaded { record: seal, sha256 },
+        Created::Exists(existing) => existing,
+    };
+    journal(root, task, EventKind::Sealed, None);
+    Ok(loaded)
+}

@@ -1,0 +1,164 @@
+//! From a licence to a running provider, through the gate (STATE.md 3.4).
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::path::Path;
+use std::time::Duration;
+
+use process::{Child, Gate, LaunchSpec, Program, SealedInput, StartError, Tree};
+use record::json::Record;
+use record::launch::{Launch, Running};
+use record::plan::{CapturedEnvironment, LaunchPlan, Plan, StartMethod};
+use record::request::Request;
+use record::words::{Containment, Fence, ReasonCode};
+use store::{LaunchClaim, RawStreams, Task};
+
+use crate::context::now;
+use crate::evidence::Ended;
+use crate::host::CapturedHost;
+use crate::stop;
+
+/// The program that becomes the gate: the very image that runs now, whatever has become of its path.
+pub(crate) const GATE_PROGRAM: &str = "/proc/self/exe";
+
+/// A provider that runs, or may run.
+pub(crate) struct Launched {
+    pub(crate) child: Child,
+    pub(crate) tree: Tree,
+    pub(crate) running: Running,
+    /// Whether another runner launched it.
+    pub(crate) recovered: bool,
+}
+
+/// What a launch needs.
+pub(crate) struct LaunchInput<'a> {
+    pub(crate) task: &'a Task,
+    pub(crate) request: &'a Request,
+    pub(crate) plan: &'a Plan,
+    pub(crate) launch: &'a Launch,
+    pub(crate) host: &'a CapturedHost<'a>,
+    pub(crate) brief: &'a [u8],
+}
+
+/// How the entry of a plan is executed: an ELF file by the descriptor through which it was hashed, a script by path.
+pub(crate) fn program(launch: &LaunchPlan, hashed: Option<File>) -> Result<Program, String> {
+    let entry = launch.identity.first().ok_or("the plan names no executable")?;
+    match (launch.start, hashed) {
+        (StartMethod::Path, _) => Ok(Program::Path(entry.path.to_path_buf())),
+        (StartMethod::Descriptor, Some(file)) => Ok(Program::Descriptor(file)),
+        (StartMethod::Descriptor, None) => Err("the executable was not opened".to_owned()),
+    }
+}
+
+/// The soft limit of open files for a child; none when it was unlimited.
+pub(crate) fn open_files_limit(captured: &CapturedEnvironment) -> Option<u64> {
+    Some(captured.open_files_limit).filter(|limit| *limit != u64::MAX)
+}
+
+/// Launches the provider. `Err` says how the turn ended without one, or that it may have begun.
+pub(crate) fn launch(input: &LaunchInput<'_>, claim: &LaunchClaim) -> Result<Launched, Ended> {
+    let LaunchInput { task, request, plan, host, .. } = input;
+    let failed = |message: String| Ended::not_started(ReasonCode::StartFailed, message);
+    let RawStreams { stdout, stderr } = task.create_raw(claim).map_err(|error| failed(error.to_string()))?;
+    let hashed = plan.launch.identity.first().and_then(|entry| host.take_hashed(&entry.path));
+    let spec = LaunchSpec {
+        program: program(&plan.launch, hashed).map_err(failed)?,
+        argv: plan.launch.argv.iter().map(Into::into).collect(),
+        environment: plan.launch.environment.iter().map(Into::into).collect(),
+        directory: plan.launch.directory.to_path_buf(),
+        stdin: SealedInput::from_bytes(input.brief).map_err(|error| failed(error.to_string()))?,
+        stdout,
+        stderr,
+        umask: plan.captured.umask,
+        open_files_limit: open_files_limit(&plan.captured),
+        containment: process::Containment::Subreaper,
+        fence: match plan.launch.effective_config.fence {
+            Fence::Theirs => process::Fence::Theirs,
+            Fence::None | Fence::Ours => process::Fence::None,
+        },
+    };
+    let gate = Gate::spawn(Path::new(GATE_PROGRAM), spec).map_err(|error| failed(error.to_string()))?;
+    let tree = Tree::new(gate.identity(), &request.task_id.to_string());
+    let running = running_record(input, &gate);
+    task.create(&running)
+        .map_err(|error| Ended::not_started(ReasonCode::StorageUncertain, error.to_string()))?;
+    if !host.is_unchanged() {
+        return Err(Ended::not_started(
+            ReasonCode::ExecutableDrift,
+            "the executable changed just before the launch".to_owned(),
+        ));
+    }
+    if stop::requested(task).is_some() {
+        return Err(Ended::cancelled());
+    }
+    match gate.go() {
+        Ok(child) => Ok(Launched { child, tree, running, recovered: false }),
+        Err(StartError::ExecutionUndetermined(_)) => Err(Ended::undetermined_start(tree)),
+        Err(error) => Err(failed(error.to_string())),
+    }
+}
+
+fn running_record(input: &LaunchInput<'_>, gate: &Gate) -> Running {
+    let begun = process::boot_clock();
+    let budget = input.request.requested_config.budget.duration();
+    let identity = gate.identity();
+    Running {
+        schema_version: Running::SCHEMA_VERSION,
+        root_id: input.request.root_id,
+        task_id: input.request.task_id,
+        request_sha256: input.launch.request_sha256,
+        plan_sha256: input.launch.plan_sha256,
+        pid: identity.pid,
+        start_time: identity.start_time,
+        deadline_boot_nanos: nanoseconds(begun.saturating_add(budget)),
+        started_boot_nanos: nanoseconds(begun),
+        containment: Containment::Subreaper,
+        fence: input.plan.launch.effective_config.fence,
+        started_at: now(),
+    }
+}
+
+fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// The identity of the process that a record names.
+pub(crate) fn identity(running: &Running) -> process::ProcessIdentity {
+    process::ProcessIdentity { pid: running.pid, start_time: running.start_time }
+}
+
+/// Reads what was added to a stream since the last call.
+pub(crate) struct StreamReader {
+    file: File,
+    position: u64,
+}
+
+impl StreamReader {
+    /// A reader from the beginning of `file`.
+    pub(crate) fn new(file: File) -> Self {
+        Self { file, position: 0 }
+    }
+
+    /// Hands everything new to `sink`. Answers the size of the file, and whether it got shorter than what had been read.
+    pub(crate) fn advance(&mut self, mut sink: impl FnMut(&[u8])) -> std::io::Result<(u64, bool)> {
+        let size = self.file.metadata()?.len();
+        if size < self.position {
+            return Ok((size, true));
+        }
+        self.file.seek(std::io::SeekFrom::Start(self.position))?;
+        let mut buffer = [0; 32 << 10];
+        while self.position < size {
+            let wanted = usize::try_from(size - self.position).unwrap_or(usize::MAX).min(buffer.len());
+            match self.file.read(&mut buffer[..wanted]) {
+                Ok(0) => break,
+                Ok(count) => {
+                    sink(&buffer[..count]);
+                    self.position += count as u64;
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok((size, false))
+    }
+}

@@ -1,0 +1,32 @@
+//! Bounds and rhythms of a turn.
+
+use std::time::Duration;
+
+/// Longest time of one probe of an executable (STATE.md 3.1).
+pub const PROBE_MAX_SECONDS: u64 = 20;
+/// Largest output of one probe, per stream, in bytes (STATE.md 3.1).
+pub const PROBE_OUTPUT_MAX_BYTES: u64 = 1 << 20;
+/// Largest file that planning may read whole, in bytes.
+pub const PLANNING_FILE_MAX_BYTES: usize = 1 << 20;
+/// A file whose status changed more recently than this is hashed again rather than taken from the cache (STATE.md 3.1).
+pub const IDENTITY_SETTLED_NANOSECONDS: i128 = 2_000_000_000;
+/// How long a runner tries for a busy run lock (STATE.md 3.3).
+pub const RUN_LOCK_PATIENCE: Duration = Duration::from_secs(5);
+/// Rhythm of looks at a busy run lock.
+pub const RUN_LOCK_RHYTHM: Duration = Duration::from_millis(20);
+/// Rhythm of the runner while output grows (STATE.md 3.5).
+pub const TICK_WHILE_GROWING: Duration = Duration::from_millis(100);
+/// Rhythm of the runner otherwise (STATE.md 3.5).
+pub const TICK_WHILE_IDLE: Duration = Duration::from_millis(250);
+/// From the polite signal to the kill (STATE.md 3.5).
+pub const TERMINATION_GRACE: Duration = Duration::from_secs(10);
+/// Silence after the final event after which the CLI is stopped; each new event starts it again (STATE.md 3.5).
+pub const FINAL_GRACE: Duration = Duration::from_secs(5);
+/// Longest grace after the final event in all (STATE.md 3.5).
+pub const FINAL_GRACE_MAX: Duration = Duration::from_secs(60);
+/// Free space that the runner keeps beside the present size of standard output, in bytes (STATE.md 3.5).
+pub const FREE_SPACE_FLOOR_BYTES: u64 = 64 << 20;
+/// What an observer reads of the end of a stream to say what a turn does, in bytes.
+pub const ACTIVITY_TAIL_MAX_BYTES: u64 = 256 << 10;
+/// Longest wait of an observer between two looks when no event tells it to look.
+pub const WATCH_RHYTHM: Duration = Duration::from_secs(1);

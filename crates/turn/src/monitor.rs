@@ -1,0 +1,217 @@
+//! Watches a running provider until it has ended, and stops it when it must be stopped (STATE.md 3.5).
+
+use std::time::{Duration, Instant};
+
+use process::{Ending, TerminationSignals};
+use provider::Summariser;
+use record::json::Record;
+use record::launch::Session;
+use record::plan::Plan;
+use record::request::Request;
+use record::words::StopCause;
+use store::{Loaded, Root, StoreError, Task};
+
+use crate::admit::is_conversation_id;
+use crate::context::now;
+use crate::evidence::Ended;
+use crate::launch::{Launched, StreamReader};
+use crate::limits::{
+    FINAL_GRACE, FINAL_GRACE_MAX, FREE_SPACE_FLOOR_BYTES, TERMINATION_GRACE, TICK_WHILE_GROWING, TICK_WHILE_IDLE,
+};
+use crate::{stop, streams};
+
+/// What the monitor works on.
+pub(crate) struct Monitor<'a> {
+    root: &'a Root,
+    task: &'a Task,
+    request: &'a Loaded<Request>,
+    plan: &'a Loaded<Plan>,
+    signals: &'a TerminationSignals,
+    summariser: Box<dyn Summariser>,
+    stdout: Option<StreamReader>,
+    session_known: bool,
+    rewritten: bool,
+    final_since: Option<Instant>,
+    last_event: (u64, Instant),
+}
+
+/// One look at the streams.
+struct Look {
+    grew: bool,
+    stdout_bytes: u64,
+    stderr_bytes: u64,
+}
+
+impl<'a> Monitor<'a> {
+    /// A monitor that has read nothing yet.
+    ///
+    /// # Errors
+    /// The raw streams can not be opened.
+    pub(crate) fn new(
+        root: &'a Root,
+        task: &'a Task,
+        request: &'a Loaded<Request>,
+        plan: &'a Loaded<Plan>,
+        signals: &'a TerminationSignals,
+        summariser: Box<dyn Summariser>,
+    ) -> Result<Self, StoreError> {
+        Ok(Self {
+            root,
+            task,
+            request,
+            plan,
+            signals,
+            summariser,
+            stdout: task.open_raw("stdout")?.map(StreamReader::new),
+            session_known: task.read::<Session>()?.is_some(),
+            rewritten: false,
+            final_since: None,
+            last_event: (0, Instant::now()),
+        })
+    }
+
+    /// Watches until nothing of the turn runs any more.
+    pub(crate) fn watch(mut self, mut launched: Launched) -> Ended {
+        let (ending, cause) = loop {
+            let look = self.look();
+            let tick = if look.grew { TICK_WHILE_GROWING } else { TICK_WHILE_IDLE };
+            if let Some(cause) = self.cause_to_stop(&launched, &look) {
+                break (self.stop(&mut launched), cause);
+            }
+            let left = self.time_left(&launched);
+            match launched.child.wait(tick.min(left), &[self.signals.fd()]) {
+                Ok(Some(ending)) => break (Some(ending), StopCause::None),
+                Ok(None) => {}
+                Err(_) => break (self.stop(&mut launched), StopCause::Supervisor),
+            }
+        };
+        self.look();
+        let swept = launched.tree.sweep().ok();
+        let ending = ending.or_else(|| launched.child.wait(Duration::ZERO, &[]).ok().flatten()).unwrap_or(Ending::Ended);
+        Ended {
+            leaked_processes: swept.map(|swept| swept.ended),
+            rewritten: self.rewritten,
+            ..Ended::of(ending, cause, launched.recovered)
+        }
+    }
+
+    /// Time until the budget ends.
+    fn time_left(&self, launched: &Launched) -> Duration {
+        Duration::from_nanos(launched.running.deadline_boot_nanos).saturating_sub(process::boot_clock())
+    }
+
+    /// Takes in what was written since the last look, and notes the conversation and the final event.
+    fn look(&mut self) -> Look {
+        let summariser = &mut self.summariser;
+        let mut grew = false;
+        let read = self.stdout.as_mut().map(|stdout| {
+            stdout.advance(|bytes| {
+                grew = true;
+                summariser.feed(bytes);
+            })
+        });
+        let stdout_bytes = match read {
+            Some(Ok((size, rewritten))) => {
+                self.rewritten |= rewritten;
+                size
+            }
+            _ => 0,
+        };
+        let summary = self.summariser.summary();
+        if summary.events != self.last_event.0 {
+            self.last_event = (summary.events, Instant::now());
+        }
+        if summary.terminal.is_some() && summary.open_items == 0 {
+            self.final_since.get_or_insert_with(Instant::now);
+        } else {
+            self.final_since = None;
+        }
+        if let Some(session) = summary.session.filter(|_| !self.session_known) {
+            self.session_known = record_session(self.root, self.task, self.request, self.plan, &session);
+        }
+        let stderr_bytes = streams::raw_size(self.task, "stderr").unwrap_or(0);
+        Look { grew, stdout_bytes, stderr_bytes }
+    }
+
+    /// The first cause to stop, if there is one.
+    fn cause_to_stop(&self, launched: &Launched, look: &Look) -> Option<StopCause> {
+        let limits = &self.request.record.limits;
+        let cap = limits.max_output_bytes.bytes();
+        if self.signals.take().is_some() {
+            return Some(StopCause::Supervisor);
+        }
+        if stop::requested(self.task).is_some() {
+            return Some(StopCause::User);
+        }
+        if self.time_left(launched).is_zero() {
+            return Some(StopCause::Budget);
+        }
+        if look.stdout_bytes > cap || look.stderr_bytes > cap || self.artifacts_over(cap) {
+            return Some(StopCause::OutputLimit);
+        }
+        if streams::free_space(self.task).is_ok_and(|free| free < FREE_SPACE_FLOOR_BYTES.saturating_add(look.stdout_bytes)) {
+            return Some(StopCause::DiskFull);
+        }
+        if let Some(limit) = limits.first_output
+            && look.stdout_bytes == 0
+            && look.stderr_bytes == 0
+            && elapsed(launched) >= limit.duration()
+        {
+            return Some(StopCause::FirstOutput);
+        }
+        let since = self.final_since?;
+        let silent = since.max(self.last_event.1).elapsed();
+        (silent >= FINAL_GRACE || since.elapsed() >= FINAL_GRACE_MAX).then_some(StopCause::AfterFinal)
+    }
+
+    fn artifacts_over(&self, cap: u64) -> bool {
+        let names = &self.plan.record.launch.output_artifacts;
+        names.iter().any(|name| streams::output_size(self.task, name).is_some_and(|size| size > cap))
+    }
+
+    /// TERM to the tree, time to obey, then the kill. The caller sweeps.
+    fn stop(&mut self, launched: &mut Launched) -> Option<Ending> {
+        // A tree that can not be listed is still killed by the sweep that follows.
+        let _ = launched.tree.terminate();
+        let deadline = Instant::now() + TERMINATION_GRACE;
+        loop {
+            self.look();
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                break;
+            }
+            if let Ok(Some(ending)) = launched.child.wait(left.min(TICK_WHILE_GROWING), &[]) {
+                return Some(ending);
+            }
+        }
+        let _ = launched.tree.kill();
+        launched.child.wait(TERMINATION_GRACE, &[]).ok().flatten()
+    }
+}
+
+fn elapsed(launched: &Launched) -> Duration {
+    process::boot_clock().saturating_sub(Duration::from_nanos(launched.running.started_boot_nanos))
+}
+
+/// Records the conversation, first seen wins. Answers whether one is recorded now.
+pub(crate) fn record_session(
+    root: &Root,
+    task: &Task,
+    request: &Loaded<Request>,
+    plan: &Loaded<Plan>,
+    conversation_id: &str,
+) -> bool {
+    is_conversation_id(conversation_id)
+        && task
+            .create(&Session {
+                schema_version: Session::SCHEMA_VERSION,
+                root_id: root.id(),
+                task_id: task.id(),
+                request_sha256: request.sha256,
+                plan_sha256: plan.sha256,
+                provider: request.record.provider.clone(),
+                conversation_id: conversation_id.to_owned(),
+                observed_at: now(),
+            })
+            .is_ok()
+}

@@ -1,0 +1,366 @@
+//! What is known of a task, without changing it: status, logs, discovery (STATE.md 3, 3.6).
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use process::Tree;
+use record::activity::{Activity, Diagnosis, LastEvent};
+use record::answer::{Answer, Continuation, RawFile, Status};
+use record::capability::{Capability, CapabilityReason, CapabilityStatus, Description};
+use record::failure::{FailureCode, NextAction, Stage};
+use record::launch::{Launch, Running};
+use record::outcome::Outcome;
+use record::plan::CapturedEnvironment;
+use record::request::Request;
+use record::seal::Seal;
+use record::submission::Submission;
+use record::words::{Admission, Liveness, Permission, Publication, ReasonCode, Verdict};
+use record::{AbsolutePath, ProfileId, Span, TaskId, Timestamp};
+use store::{PayloadName, Root, Task};
+use supervise::{RUN_WORD, SuperviseError, Supervisor};
+
+use crate::admit::{catalogue_capability, unknown_provider};
+use crate::context::Context;
+use crate::error::{At, TurnError};
+use crate::launch;
+use crate::limits::ACTIVITY_TAIL_MAX_BYTES;
+use crate::recover::is_here;
+use crate::{stop, streams};
+
+/// The supervisor of new tasks.
+pub(crate) fn supervisor(context: &Context) -> Result<Box<dyn Supervisor>, SuperviseError> {
+    supervise::for_kind(context.supervisor, context.program.to_path_buf(), context.slots)
+}
+
+/// The task, or the refusal that there is none.
+pub(crate) fn existing_task(root: &Root, id: TaskId) -> Result<Task, TurnError> {
+    root.task(id).at(Stage::OpenTaskRecord)?.ok_or_else(|| {
+        TurnError::new(
+            FailureCode::TaskNotFound,
+            Stage::OpenTaskRecord,
+            format!("there is no task {id} in {}", root.path()),
+        )
+    })
+}
+
+/// What is known of a task now. Starts the supervisor when it is missing and needed, and a runner for a task whose runner was
+/// lost (STATE.md 3.2, 3.6).
+pub fn status(context: &Context, id: TaskId) -> Answer {
+    answer_for("status", context, id, |_, _| Ok(()))
+}
+
+/// The raw evidence of a task.
+pub fn logs(context: &Context, id: TaskId) -> Answer {
+    answer_for("logs", context, id, |task, answer| {
+        answer.raw = Some(raw_files(task)?);
+        Ok(())
+    })
+}
+
+pub(crate) fn answer_for(
+    command: &str,
+    context: &Context,
+    id: TaskId,
+    more: impl FnOnce(&Task, &mut Answer) -> Result<(), TurnError>,
+) -> Answer {
+    let mut answer = Answer::new(command);
+    answer.task_id = Some(id);
+    let look = || -> Result<(), TurnError> {
+        let root = Root::open(&context.root).at(Stage::OpenState)?;
+        answer.root_id = Some(root.id());
+        let task = existing_task(&root, id).inspect_err(|_| answer.admission = Admission::NotAdmitted)?;
+        wake(context, &root, &task);
+        fill(context, &root, &task, &mut answer)?;
+        more(&task, &mut answer)
+    };
+    match look() {
+        Ok(()) => answer,
+        Err(error) => error.into_answer(answer),
+    }
+}
+
+/// Sees to it that somebody takes an open task to its end. An observer that can not is still an observer.
+fn wake(context: &Context, root: &Root, task: &Task) {
+    if matches!(task.read::<Outcome>(), Ok(Some(_))) {
+        return;
+    }
+    let lost = matches!(task.read::<Launch>(), Ok(Some(launch)) if is_here(&launch.record))
+        && matches!(task.run_locked(), Ok(false));
+    if lost {
+        start_runner(context, task);
+    }
+    if let Ok(supervisor) = supervisor(context) {
+        let _ = supervisor.ensure(root);
+    }
+}
+
+/// Starts a runner of its own session for a task that needs one. It is harmless when another one is faster.
+pub(crate) fn start_runner(context: &Context, task: &Task) {
+    let Some(root) = task.path().parent().and_then(std::path::Path::parent).map(std::path::Path::to_path_buf) else {
+        return;
+    };
+    let _ = Command::new(context.program.as_path())
+        .args([RUN_WORD, "--detach", "--root"])
+        .arg(root)
+        .arg(task.id().to_string())
+        .current_dir("/")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+}
+
+/// Fills in everything that the records, the locks and the processes say of a task.
+pub(crate) fn fill(context: &Context, root: &Root, task: &Task, answer: &mut Answer) -> Result<(), TurnError> {
+    answer.root_id = Some(root.id());
+    answer.task_id = Some(task.id());
+    answer.admission = Admission::Admitted;
+    if let Some(outcome) = task.read::<Outcome>().at(Stage::ObserveTask)? {
+        answer.stops = stop::view(task, true)?.map(|view| vec![view]);
+        fill_terminal(outcome.record, answer);
+        return Ok(());
+    }
+    answer.stops = stop::view(task, false)?.map(|view| vec![view]);
+    answer.publication = publication(task)?;
+    answer.liveness = liveness(task)?;
+    if let Some(submission) = task.read::<Submission>().at(Stage::ObserveTask)? {
+        let mut owner = context.clone();
+        owner.supervisor = submission.record.supervisor;
+        answer.supervisor = supervisor(&owner).ok().map(|supervisor| supervisor.view(root, task));
+    }
+    if answer.liveness == Liveness::Running {
+        answer.activity = activity(task);
+    }
+    Ok(())
+}
+
+fn fill_terminal(outcome: Outcome, answer: &mut Answer) {
+    answer.liveness = Liveness::Ended;
+    answer.publication = match outcome.verdict {
+        Verdict::Committed => Publication::Committed,
+        Verdict::Rejected => Publication::Rejected,
+    };
+    answer.status = match outcome.reason.code {
+        ReasonCode::AuthenticationRequired => Some(Status::Blocked),
+        ReasonCode::TimedOut => Some(Status::TimedOut),
+        _ => None,
+    };
+    answer.next_action = match (outcome.reason.code, outcome.launched) {
+        (ReasonCode::Completed, _) => None,
+        (ReasonCode::AuthenticationRequired, _) => Some(NextAction::SignIn),
+        (ReasonCode::RateLimited | ReasonCode::QuotaExhausted, _) if outcome.reason.retry_at.is_some() => {
+            Some(NextAction::WaitUntil)
+        }
+        _ => None,
+    };
+    answer.continuation = outcome.session.as_ref().map(|session| Continuation {
+        resumable: session.resumable,
+        mode: provider::catalogue()
+            .get(&session.provider)
+            .map_or(record::words::ContinuationMode::Unsupported, |profile| profile.description().continuation),
+        predecessor_task_id: session.after,
+        continue_command: None,
+        reason: session.why_not.clone(),
+    });
+    answer.evidence_sha256 = Some(outcome.evidence_sha256);
+    answer.payload = Some(outcome.payload.clone());
+    answer.outcome = Some(Box::new(outcome));
+}
+
+fn publication(task: &Task) -> Result<Publication, TurnError> {
+    let sealed = task.read::<Seal>().at(Stage::ObserveTask)?.is_some();
+    let payload = [PayloadName::Result, PayloadName::Refusal].iter().any(|name| matches!(task.open_payload(*name), Ok(Some(_))));
+    Ok(if sealed || payload { Publication::Pending } else { Publication::None })
+}
+
+/// Computed from the run lock, the licence and the process; never stored.
+fn liveness(task: &Task) -> Result<Liveness, TurnError> {
+    if task.read::<Seal>().at(Stage::ObserveTask)?.is_some() {
+        return Ok(Liveness::Ended);
+    }
+    let Some(launch) = task.read::<Launch>().at(Stage::ObserveTask)? else { return Ok(Liveness::Queued) };
+    if task.run_locked().at(Stage::ObserveTask)? {
+        return Ok(Liveness::Running);
+    }
+    if !is_here(&launch.record) || process::boot_id().is_err() {
+        return Ok(Liveness::Undetermined);
+    }
+    if process::boot_id().is_ok_and(|boot| boot != launch.record.boot_id) {
+        return Ok(Liveness::Ended);
+    }
+    let Some(running) = task.read::<Running>().at(Stage::ObserveTask)? else { return Ok(Liveness::Ended) };
+    Ok(match process::process_state(launch::identity(&running.record)) {
+        process::ProcessState::Alive => Liveness::Running,
+        process::ProcessState::Gone => Liveness::Ended,
+        process::ProcessState::Undetermined => Liveness::Undetermined,
+    })
+}
+
+/// What a running turn does, as far as it can be seen from here.
+fn activity(task: &Task) -> Option<Activity> {
+    let running = task.read::<Running>().ok().flatten()?.record;
+    let request = task.read::<Request>().ok().flatten()?.record;
+    let profile = provider::catalogue().get(&request.provider)?;
+    let now = process::boot_clock();
+    let elapsed = now.saturating_sub(Duration::from_nanos(running.started_boot_nanos)).as_secs_f64();
+    let remaining = Duration::from_nanos(running.deadline_boot_nanos).as_secs_f64() - now.as_secs_f64();
+    let stdout_age = streams::raw_age(task, "stdout");
+    let idle = [stdout_age, streams::raw_age(task, "stderr")].into_iter().flatten().min();
+    let mut summariser = profile.summariser();
+    if let Some(tail) = streams::raw_tail(task, "stdout", ACTIVITY_TAIL_MAX_BYTES) {
+        summariser.feed(&tail);
+    }
+    let summary = summariser.summary();
+    let here = task.read::<Launch>().ok().flatten().is_some_and(|launch| is_here(&launch.record));
+    let usage = here
+        .then(|| Tree::new(launch::identity(&running), &task.id().to_string()).usage().ok())
+        .flatten();
+    let idle_seconds = idle.map_or(elapsed, |idle| idle.as_secs_f64());
+    Some(Activity {
+        elapsed_seconds: elapsed,
+        budget_remaining_seconds: remaining,
+        diagnosis: diagnosis(&summary, idle_seconds),
+        last_event: summary.last_event.map(|(kind, words)| LastEvent {
+            kind,
+            summary: words,
+            age_seconds: stdout_age.map_or(elapsed, |age| age.as_secs_f64()),
+        }),
+        stdout_bytes: streams::raw_size(task, "stdout").unwrap_or(0),
+        stderr_bytes: streams::raw_size(task, "stderr").unwrap_or(0),
+        idle_seconds,
+        descendants: usage.map(|usage| usage.processes.saturating_sub(1)),
+        cpu_seconds: usage.map(|usage| usage.cpu.as_secs_f64()),
+    })
+}
+
+/// Silence longer than this makes a running tool a silent one, and a working model a wait.
+const SILENCE_SECONDS: f64 = 30.0;
+
+fn diagnosis(summary: &provider::Summary, idle_seconds: f64) -> Diagnosis {
+    match (summary.events, &summary.tool) {
+        (0, _) => Diagnosis::Starting,
+        (_, Some(_)) if idle_seconds > SILENCE_SECONDS => Diagnosis::ToolSilent,
+        (_, Some(_)) => Diagnosis::ToolRunning,
+        (_, None) if idle_seconds > SILENCE_SECONDS => Diagnosis::Waiting,
+        (_, None) => Diagnosis::ModelWorking,
+    }
+}
+
+/// The raw files of a task: from the manifest when sealed, else what is there.
+pub(crate) fn raw_files(task: &Task) -> Result<Vec<RawFile>, TurnError> {
+    if let Some(seal) = task.read::<Seal>().at(Stage::ObserveTask)? {
+        return Ok(seal
+            .record
+            .manifest
+            .iter()
+            .map(|entry| {
+                let path = task.path().join(&entry.path);
+                RawFile {
+                    available: path.is_file(),
+                    path: path.display().to_string(),
+                    sealed: true,
+                    size: Some(entry.size),
+                    sha256: Some(entry.sha256),
+                }
+            })
+            .collect());
+    }
+    Ok(["stderr", "stdout"]
+        .iter()
+        .map(|name| {
+            let size = streams::raw_size(task, name);
+            RawFile {
+                path: task.raw_path(name).display().to_string(),
+                available: size.is_some(),
+                sealed: false,
+                size,
+                sha256: None,
+            }
+        })
+        .collect())
+}
+
+/// Every profile of the catalogue, without any look at the host.
+pub fn providers() -> Vec<Description> {
+    provider::catalogue().all().iter().map(|profile| profile.description()).collect()
+}
+
+/// What the catalogue says of one profile.
+///
+/// # Errors
+/// `provider_unavailable` with the nearest profile; the capability to print beside it is unsupported.
+pub fn capabilities(id: &ProfileId) -> Result<Capability, TurnError> {
+    match provider::catalogue().get(id) {
+        Some(profile) => Ok(catalogue_capability(&profile.description())),
+        None => Err(unknown_provider(id)),
+    }
+}
+
+/// The capability object of a profile that does not exist.
+pub fn unsupported_capability(id: &ProfileId) -> Capability {
+    let description = Description {
+        id: id.clone(),
+        supported_modes: Vec::new(),
+        supported_options: Vec::new(),
+        continuation: record::words::ContinuationMode::Unsupported,
+        read_only: record::capability::ReadOnlyDescription {
+            supported: false,
+            mechanism: record::words::ReadOnlyMechanism::ToolAllowlist,
+            containment: record::words::Fence::None,
+        },
+        runtime: record::capability::RuntimeDescription {
+            executable: None,
+            help_args: Vec::new(),
+            required_flags: Vec::new(),
+        },
+    };
+    Capability {
+        status: CapabilityStatus::Unsupported,
+        reason_code: CapabilityReason::ProviderUnavailable,
+        ..catalogue_capability(&description)
+    }
+}
+
+/// For every profile that needs a program of its own: where PATH has it.
+pub fn found_executables(captured: &CapturedEnvironment) -> Vec<(ProfileId, Option<AbsolutePath>)> {
+    providers()
+        .into_iter()
+        .filter_map(|description| {
+            let name = description.runtime.executable?;
+            Some((description.id, crate::host::on_path(captured, &name)))
+        })
+        .collect()
+}
+
+/// The profile that a mistyped id most likely means; `None` when nothing is near.
+pub fn nearest_profile(text: &str) -> Option<ProfileId> {
+    provider::catalogue().nearest(text)
+}
+
+/// What a task is about, for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subject {
+    /// The profile.
+    pub provider: ProfileId,
+    /// The workspace.
+    pub workspace: AbsolutePath,
+    /// What the turn may change.
+    pub permission: Permission,
+    /// Wall-clock budget.
+    pub budget: Span,
+    /// When the task was admitted.
+    pub admitted_at: Timestamp,
+}
+
+/// What a task is about; `None` when its records can not be read.
+pub fn subject(context: &Context, id: TaskId) -> Option<Subject> {
+    let task = Root::open(&context.root).ok()?.task(id).ok()??;
+    let request = task.read::<Request>().ok()??.record;
+    Some(Subject {
+        provider: request.provider,
+        workspace: request.canonical_cwd,
+        permission: request.requested_config.permission,
+        budget: request.requested_config.budget,
+        admitted_at: task.read::<Submission>().ok()??.record.admitted_at,
+    })
+}

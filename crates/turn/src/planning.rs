@@ -1,0 +1,120 @@
+//! Makes the plan of a task, at admission and again at the launch boundary, and compares the two (STATE.md 3.1, 3.4).
+
+use provider::{PlanInput, Profile};
+use record::failure::{FailureCode, Stage};
+use record::json::Record;
+use record::plan::{CapturedEnvironment, LaunchPlan, Plan};
+use record::request::Request;
+use record::words::ReasonCode;
+use record::{AbsolutePath, Sha256Digest};
+use store::Root;
+
+use crate::error::{At, TurnError};
+use crate::host::CapturedHost;
+use crate::{probe, workspace};
+
+/// What planning works on.
+pub(crate) struct Planning<'a> {
+    pub(crate) root: &'a Root,
+    pub(crate) request: &'a Request,
+    pub(crate) request_sha256: Sha256Digest,
+    pub(crate) brief: &'a [u8],
+    pub(crate) captured: &'a CapturedEnvironment,
+    pub(crate) own_executable: &'a AbsolutePath,
+}
+
+/// A plan, and the host with the descriptors of what was hashed for it.
+pub(crate) struct Planned<'a> {
+    pub(crate) plan: Plan,
+    pub(crate) host: CapturedHost<'a>,
+}
+
+/// Plans the launch of a request.
+///
+/// # Errors
+/// Those of the profile, of its probes, and of the workspace.
+pub(crate) fn plan<'a>(profile: &dyn Profile, planning: &Planning<'a>) -> Result<Planned<'a>, TurnError> {
+    let Planning { root, request, captured, .. } = planning;
+    let cache = root.probe_cache();
+    let host = CapturedHost::new(captured, planning.own_executable, root.probe_cache());
+    let output_directory = output_directory(root, request);
+    let input = PlanInput { request, brief: planning.brief, output_directory: &output_directory };
+    let draft = profile.plan(&input, &host).at(Stage::PrepareProvider)?;
+    let entry = draft.launch.identity.first().map(|file| file.path.clone());
+    let cookie = request.task_id.to_string();
+    let facts = probe::run_all(
+        &request.provider,
+        profile.revision(),
+        &draft,
+        captured,
+        || entry.as_ref().and_then(|path| host.take_hashed(path)),
+        &cache,
+        &cookie,
+    )?;
+    let launch = profile.finish(draft, &facts).at(Stage::InspectProvider)?;
+    check_placement(root.path(), &launch)?;
+    let workspace = workspace::identity(&request.canonical_cwd).map_err(|error| {
+        TurnError::new(
+            FailureCode::WorkspaceInvalid,
+            Stage::ValidateRequest,
+            format!("the workspace {} can not be used: {error}", request.canonical_cwd),
+        )
+    })?;
+    let plan = Plan {
+        schema_version: Plan::SCHEMA_VERSION,
+        root_id: request.root_id,
+        task_id: request.task_id,
+        request_sha256: planning.request_sha256,
+        launch,
+        workspace,
+        captured: host.consulted(),
+        publisher_version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    Ok(Planned { plan, host })
+}
+
+/// Where the task's declared artifacts are written.
+fn output_directory(root: &Root, request: &Request) -> AbsolutePath {
+    ["tasks", &request.task_id.to_string(), "output"]
+        .iter()
+        .fold(root.path().clone(), |path, name| path.join(name).expect("plain names"))
+}
+
+/// The root must not lie in, or contain, what the provider may write (providers.md 1.8).
+fn check_placement(root: &AbsolutePath, launch: &LaunchPlan) -> Result<(), TurnError> {
+    match launch.effective_config.writable_roots.iter().find(|writable| writable.contains(root) || root.contains(writable)) {
+        None => Ok(()),
+        Some(writable) => Err(TurnError::new(
+            FailureCode::RootInvalid,
+            Stage::PrepareProvider,
+            format!("the state root {root} overlaps {writable}, where the provider may write; choose another root"),
+        )),
+    }
+}
+
+/// Why a plan made now may not replace the admitted one; `None` when they agree. The version of the program that planned is
+/// no difference.
+pub(crate) fn difference(admitted: &Plan, now: &Plan) -> Option<(ReasonCode, String)> {
+    let (then, today) = (&admitted.launch, &now.launch);
+    let what = if admitted.workspace != now.workspace {
+        return Some((ReasonCode::WorkspaceGone, "another directory stands at the workspace's path".to_owned()));
+    } else if then.identity != today.identity || then.provider_version != today.provider_version {
+        let changed = then.identity.iter().find(|file| !today.identity.contains(file));
+        let path = changed.map_or("the executable", |file| file.path.as_str());
+        return Some((ReasonCode::ExecutableDrift, format!("{path} is not what was admitted")));
+    } else if then.argv != today.argv {
+        "the arguments"
+    } else if then.environment != today.environment {
+        "the environment"
+    } else if then.effective_config != today.effective_config {
+        "the policy"
+    } else if then.predicate != today.predicate {
+        // A newer program judges by newer rules; the recorded judge stays the one that decides.
+        return None;
+    } else if then != today || admitted.captured != now.captured {
+        "the launch"
+    } else {
+        return None;
+    };
+    Some((ReasonCode::PlanDrift, format!("{what} would not be what was admitted")))
+}

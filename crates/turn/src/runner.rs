@@ -1,0 +1,301 @@
+//! The runner: one process that takes one task from wherever it stands to its outcome (STATE.md 3.3).
+
+use std::time::Instant;
+
+use process::TerminationSignals;
+use record::event::{Event, EventKind};
+use record::json::Record;
+use record::launch::Launch;
+use record::outcome::Outcome;
+use record::plan::Plan;
+use record::request::Request;
+use record::seal::Seal;
+use record::submission::Submission;
+use record::words::{Containment, ReasonCode};
+use record::{Span, TaskId};
+use store::{Loaded, Root, RunLock, StoreError, Task};
+
+use crate::context::{Context, now};
+use crate::evidence::{Ended, Sealing, seal};
+use crate::launch::{LaunchInput, Launched, launch};
+use crate::lease::{self, Lease, LeaseError};
+use crate::limits::{RUN_LOCK_PATIENCE, RUN_LOCK_RHYTHM};
+use crate::monitor::Monitor;
+use crate::planning::{self, Planned, Planning};
+use crate::publish::{Publishing, publish, tidy};
+use crate::recover::{Recovery, recover};
+use crate::{admit, stop};
+
+/// How a runner ended (CLI.md "Exit codes").
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunnerExit {
+    /// The task has an outcome. Exit code 0.
+    Done,
+    /// Try later: somebody else acts on the task, or its workspace is busy. Exit code 75.
+    Busy,
+    /// It could not be done; the sentence says why. Exit code 1.
+    Failed(String),
+}
+
+/// Why a runner goes before there is an outcome.
+enum Leave {
+    Busy,
+    Failed(String),
+}
+
+impl From<StoreError> for Leave {
+    fn from(error: StoreError) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
+/// Everything about the task that a runner holds.
+struct Work<'a> {
+    context: &'a Context,
+    root: &'a Root,
+    task: &'a Task,
+    lock: &'a RunLock,
+    request: Loaded<Request>,
+    plan: Loaded<Plan>,
+    submission: Loaded<Submission>,
+    signals: &'a TerminationSignals,
+}
+
+/// Takes one task to its outcome. Must be called in a process of its own, before it has other threads: it takes over the
+/// termination signals and becomes the parent of orphans.
+pub fn run(context: &Context, id: TaskId) -> RunnerExit {
+    match attempt(context, id) {
+        Ok(()) => RunnerExit::Done,
+        Err(Leave::Busy) => RunnerExit::Busy,
+        Err(Leave::Failed(message)) => RunnerExit::Failed(message),
+    }
+}
+
+fn attempt(context: &Context, id: TaskId) -> Result<(), Leave> {
+    let signals = TerminationSignals::block().map_err(|error| Leave::Failed(format!("signals: {error}")))?;
+    process::become_subreaper().map_err(|error| Leave::Failed(format!("containment: {error}")))?;
+    let root = Root::open(&context.root)?;
+    let task = root.task(id)?.ok_or_else(|| Leave::Failed(format!("there is no task {id} in {}", context.root)))?;
+    let lock = take_run_lock(&task)?;
+    if task.read::<Outcome>()?.is_some() {
+        tidy(&root, &task, &lock);
+        return Ok(());
+    }
+    // A licence is never more durable than its task (STATE.md 2).
+    task.sync()?;
+    let missing = |name: &str| Leave::Failed(format!("the task {id} has no {name}"));
+    let work = Work {
+        context,
+        root: &root,
+        task: &task,
+        lock: &lock,
+        request: task.read::<Request>()?.ok_or_else(|| missing("request.json"))?,
+        plan: task.read::<Plan>()?.ok_or_else(|| missing("plan.json"))?,
+        submission: task.read::<Submission>()?.ok_or_else(|| missing("submission.json"))?,
+        signals: &signals,
+    };
+    let sealed = match task.read::<Seal>()? {
+        Some(sealed) => sealed,
+        None => {
+            let (ended, lease) = work.bring_to_end()?;
+            let sealed = work.seal(ended)?;
+            drop(lease);
+            sealed
+        }
+    };
+    publish(&Publishing {
+        root: &root,
+        task: &task,
+        lock: &lock,
+        request: &work.request,
+        plan: &work.plan,
+        seal: &sealed,
+    })?;
+    Ok(())
+}
+
+fn take_run_lock(task: &Task) -> Result<RunLock, Leave> {
+    let deadline = Instant::now() + RUN_LOCK_PATIENCE;
+    loop {
+        if let Some(lock) = task.try_run_lock()? {
+            return Ok(lock);
+        }
+        if Instant::now() >= deadline {
+            return Err(Leave::Busy);
+        }
+        // The kernel offers no wait for an open-file-description lock that ends by itself.
+        std::thread::sleep(RUN_LOCK_RHYTHM);
+    }
+}
+
+impl Work<'_> {
+    /// The end of the turn, from a launch or from what is left of one; with the lease that is kept until the seal.
+    fn bring_to_end(&self) -> Result<(Ended, Option<Lease>), Leave> {
+        if let Some(licence) = self.task.read::<Launch>()? {
+            return match recover(self.task, &licence.record)? {
+                Recovery::Adopted(launched) => {
+                    // The lost runner's lease went with it; another writer may hold it by now, which changes nothing for
+                    // a process that writes already.
+                    let lease = self.lease().ok().flatten();
+                    Ok((self.watch(*launched)?, lease))
+                }
+                Recovery::Ended(ended) => Ok((ended, None)),
+                Recovery::Elsewhere => Err(Leave::Failed(format!(
+                    "the task {} was launched on {}; its process can not be seen from here",
+                    self.task.id(),
+                    licence.record.host_name
+                ))),
+            };
+        }
+        if stop::requested(self.task).is_some() {
+            return Ok((Ended::cancelled(), None));
+        }
+        if self.is_past(self.request.record.limits.start_by) {
+            let message = "the start-by limit passed while the task was queued".to_owned();
+            return Ok((Ended::not_started(ReasonCode::QueueExpired, message), None));
+        }
+        let lease = match self.lease() {
+            Ok(lease) => lease,
+            Err(LeaseError::Busy { .. }) if !self.is_past(Some(self.request.record.limits.lease_wait)) => {
+                return Err(Leave::Busy);
+            }
+            Err(LeaseError::Workspace(error)) => {
+                return Ok((Ended::not_started(ReasonCode::WorkspaceGone, error.to_string()), None));
+            }
+            Err(LeaseError::Store(error)) => return Err(error.into()),
+            Err(error @ LeaseError::Busy { .. }) => {
+                return Ok((Ended::not_started(ReasonCode::WorkspaceBusy, error.to_string()), None));
+            }
+        };
+        Ok((self.launch_and_watch()?, lease))
+    }
+
+    fn lease(&self) -> Result<Option<Lease>, LeaseError> {
+        let request = &self.request.record;
+        lease::take(self.root, self.task.id(), request.requested_config.permission, request.canonical_cwd.as_path())
+    }
+
+    /// Whether `span` has passed since admission.
+    fn is_past(&self, span: Option<Span>) -> bool {
+        let waited = now().nanoseconds_since(self.submission.record.admitted_at);
+        span.is_some_and(|span| waited > i128::try_from(span.duration().as_nanos()).unwrap_or(i128::MAX))
+    }
+
+    fn launch_and_watch(&self) -> Result<Ended, Leave> {
+        let request = &self.request.record;
+        let Some(profile) = provider::catalogue().get(&request.provider) else {
+            let message = "this program does not know the provider".to_owned();
+            return Ok(Ended::not_started(ReasonCode::PlanDrift, message));
+        };
+        let brief = self.task.brief()?;
+        let planning = Planning {
+            root: self.root,
+            request,
+            request_sha256: self.request.sha256,
+            brief: &brief,
+            captured: &self.plan.record.captured,
+            own_executable: &self.context.program,
+        };
+        let Planned { plan, host } = match planning::plan(profile, &planning) {
+            Ok(planned) => planned,
+            Err(error) => return Ok(Ended::not_started(not_plannable(&error), error.to_string())),
+        };
+        if let Some((reason, message)) = planning::difference(&self.plan.record, &plan) {
+            return Ok(Ended::not_started(reason, message));
+        }
+        let licence = match self.licence() {
+            Ok(licence) => licence,
+            Err(message) => return Ok(Ended::not_started(ReasonCode::StartFailed, message)),
+        };
+        let Some(claim) = self.task.claim_launch(self.lock, &licence)? else {
+            return Err(Leave::Failed("somebody else launched the task".to_owned()));
+        };
+        journal(self.root, self.task, EventKind::Launched, None);
+        let input = LaunchInput {
+            task: self.task,
+            request,
+            plan: &self.plan.record,
+            launch: &licence,
+            host: &host,
+            brief: &brief,
+        };
+        match launch(&input, &claim) {
+            Ok(launched) => {
+                drop(brief);
+                self.watch(launched)
+            }
+            Err(ended) => Ok(ended),
+        }
+    }
+
+    fn licence(&self) -> Result<Launch, String> {
+        let describe = |error: std::io::Error| error.to_string();
+        Ok(Launch {
+            schema_version: Launch::SCHEMA_VERSION,
+            root_id: self.root.id(),
+            task_id: self.task.id(),
+            request_sha256: self.request.sha256,
+            plan_sha256: self.plan.sha256,
+            nonce: store::random_nonce(),
+            machine_id: admit::machine_id(record::failure::Stage::SubmitTask).map_err(|error| error.to_string())?,
+            boot_id: process::boot_id().map_err(describe)?,
+            pid_namespace: process::pid_namespace().map_err(describe)?,
+            host_name: process::host_name(),
+            containment: Containment::Subreaper,
+            created_at: now(),
+        })
+    }
+
+    fn watch(&self, launched: Launched) -> Result<Ended, Leave> {
+        let profile = provider::catalogue()
+            .get(&self.request.record.provider)
+            .ok_or_else(|| Leave::Failed("this program does not know the provider".to_owned()))?;
+        let monitor =
+            Monitor::new(self.root, self.task, &self.request, &self.plan, self.signals, profile.summariser())?;
+        Ok(monitor.watch(launched))
+    }
+
+    /// Seals, and does not give up while the storage only refuses for the moment.
+    fn seal(&self, ended: Ended) -> Result<Loaded<Seal>, StoreError> {
+        let sealing =
+            Sealing { root: self.root, task: self.task, lock: self.lock, request: &self.request, plan: &self.plan };
+        seal(&sealing, ended)
+    }
+}
+
+/// Publishes the outcome of a task that is cancelled before anybody launched it. The caller holds the run lock. Does nothing
+/// to a task that has an outcome or was launched meanwhile.
+///
+/// # Errors
+/// Those of the store; the stop request stays and the next runner obeys it.
+pub(crate) fn cancel_before_launch(root: &Root, task: &Task, lock: &RunLock) -> Result<(), StoreError> {
+    let (Some(request), Some(plan)) = (task.read::<Request>()?, task.read::<Plan>()?) else { return Ok(()) };
+    let sealed = match task.read::<Seal>()? {
+        Some(sealed) => sealed,
+        None if task.read::<Launch>()?.is_some() => return Ok(()),
+        None => {
+            task.sync()?;
+            let sealing = Sealing { root, task, lock, request: &request, plan: &plan };
+            seal(&sealing, Ended::cancelled())?
+        }
+    };
+    publish(&Publishing { root, task, lock, request: &request, plan: &plan, seal: &sealed })?;
+    Ok(())
+}
+
+/// What a refusal to plan at the launch boundary means for the outcome.
+fn not_plannable(error: &crate::TurnError) -> ReasonCode {
+    use record::failure::FailureCode;
+    match error.code {
+        FailureCode::WorkspaceInvalid => ReasonCode::WorkspaceGone,
+        FailureCode::ProviderUnavailable | FailureCode::ProviderPreflightFailed => ReasonCode::ExecutableDrift,
+        FailureCode::FenceUnavailable => ReasonCode::FenceUnavailable,
+        _ => ReasonCode::PlanDrift,
+    }
+}
+
+/// Appends to the journal. It is derived and can be rebuilt, so a failure changes nothing.
+pub(crate) fn journal(root: &Root, task: &Task, event: EventKind, detail: Option<String>) {
+    let _ = root.journal().append(&Event { at: now(), task_id: task.id(), event, detail });
+}
+
