@@ -63,7 +63,7 @@ fn workspaces() {
     let inside = lead.root().join("tasks");
     fs::write(lead.path().join("file"), "").unwrap();
     let place = |name: &str| lead.path().join(name).to_str().unwrap().to_owned();
-    for cwd in ["relative", "", &place("missing"), &place("file"), &place("."), "/"] {
+    for cwd in ["relative", &place("missing"), &place("file"), &place("."), "/"] {
         refused(&dispatch(&lead, &brief, cwd, &[]), "workspace_invalid");
     }
     nothing_written(&lead);
@@ -102,6 +102,7 @@ fn words_and_numbers() {
         (&["--budget", "0s"], "invalid_request"),
         (&["--first-output", "0s"], "invalid_request"),
         (&["--model", " "], "invalid_request"),
+        (&["--model", ""], "invalid_request"),
         (&["--model", "any"], "unsupported_option"),
         (&["--permission", "workspace-write"], "unsupported_option"),
         (&["--provider", "codx:exec"], "provider_unavailable"),
@@ -156,7 +157,7 @@ fn roots() {
     refused(&lead.json(lead.dispatch_arguments("offline:survey", "x", &[])), "root_invalid");
 
     let ran = lead.json(["status", &"ab".repeat(16), "--root", "relative"]);
-    refused(&ran, "usage_error");
+    refused(&ran, "root_invalid");
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn a_queued_task_is_cancelled_without_a_launch() {
 fn a_running_task_is_cancelled_with_its_escaped_grandchild() {
     for scrubbed in ["", " scrubbed"] {
         let lead = Lead::new();
-        let brief = format!("[[fake: setsid-escape{scrubbed}]] [[fake: silent-forever]]");
+        let brief = format!("[[fake: setsid-escape{scrubbed}]] [[fake: wait-for-file /never]]");
         let id = lead.dispatch("codex:exec", &brief, &[]);
         let escaped = until("the escape", || lead.log().escaped().first().copied());
         assert!(escaped.is_alive());
@@ -54,11 +54,12 @@ fn a_child_that_ignores_the_polite_signal_is_killed() {
 #[test]
 fn the_budget_ends_a_hanging_turn() {
     let lead = Lead::new();
-    let brief = "[[fake: setsid-escape]] [[fake: silent-forever]]";
+    let brief = "[[fake: setsid-escape]] [[fake: wait-for-file /never]]";
     let ran = lead.turn("codex:exec", brief, &["--budget", "2s"]);
     assert_eq!((ran.code, ran.reason().as_str()), (4, "timed-out"), "{ran:?}");
     let log = lead.log();
     assert!(!log.launches()[0].process.is_alive());
+    assert_eq!(log.escaped().len(), 1);
     assert!(log.escaped().iter().all(|process| !process.is_alive()));
     assert_eq!(ran.answer()["outcome"]["stop"], "budget");
     assert_eq!(ran.answer()["status"], "timed_out");
@@ -90,5 +91,5 @@ fn cancel_works_with_the_supervisor_down() {
     support::kill(runner, "KILL");
     let ran = lead.json(["cancel", &id, "--watch", "60s"]);
     assert_eq!((ran.code, ran.reason().as_str()), (4, "cancelled"), "{ran:?}");
-    support::until("nothing to be left", || lead.everything().is_empty().then_some(()));
+    until("nothing to be left", || lead.everything().is_empty().then_some(()));
 }

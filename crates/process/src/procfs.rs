@@ -101,12 +101,16 @@ fn parse_stat(line: &[u8]) -> Option<ProcessStat> {
     let ticks = |number: usize| field(number)?.parse::<u64>().ok();
     let state = field(3)?;
     let threads: u64 = field(20)?.parse().ok()?;
+    // The kernel prints -1 for both while it takes a process apart that has been reaped.
+    let group: i64 = field(5)?.parse().ok()?;
+    let session: i64 = field(6)?.parse().ok()?;
+    let is_taken_apart = group < 0 || session < 0;
     Some(ProcessStat {
         identity: ProcessIdentity { pid: pid.parse().ok()?, start_time: ticks(22)? },
         parent: field(4)?.parse().ok()?,
-        group: field(5)?.parse().ok()?,
-        session: field(6)?.parse().ok()?,
-        ended: matches!(state, "Z" | "X" | "x") && threads <= 1,
+        group: u32::try_from(group).unwrap_or(0),
+        session: u32::try_from(session).unwrap_or(0),
+        ended: is_taken_apart || matches!(state, "Z" | "X" | "x") && threads <= 1,
         cpu_ticks: ticks(14)?
             .saturating_add(ticks(15)?)
             .saturating_add(ticks(16)?)
@@ -138,6 +142,14 @@ mod tests {
     fn a_zombie_has_ended_unless_another_thread_runs() {
         assert!(parse_stat(&line("sh", "Z", 1)).expect("parses").ended);
         assert!(!parse_stat(&line("sh", "Z", 2)).expect("parses").ended);
+    }
+
+    #[test]
+    fn a_process_that_is_taken_apart_has_ended() {
+        let line = b"42 (sh) X 0 -1 -1 0 -1 4194304 9 0 0 0 3 4 5 6 20 0 0 0 12345 1 2 3\n";
+        let stat = parse_stat(line).expect("parses");
+        assert!(stat.ended);
+        assert_eq!((stat.group, stat.session), (0, 0));
     }
 
     #[test]

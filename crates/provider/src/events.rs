@@ -46,7 +46,7 @@ pub(crate) fn text<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a
     object.get(name).and_then(Value::as_str)
 }
 
-/// A stream breaks its grammar; one sentence that repeats nothing of the content.
+/// A stream breaks its grammar; one sentence that repeats of the content at most an event's kind.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Fault(pub(crate) String);
 
@@ -73,7 +73,6 @@ pub(crate) fn read(
     let mut line = Vec::new();
     loop {
         line.clear();
-        line.shrink_to(BUFFER_BYTES);
         // Two bytes more than a line may have: its line feed, and one that shows that it is too long.
         let length = stream.by_ref().take(LINE_MAX_BYTES as u64 + 2).read_until(b'\n', &mut line)?;
         if length == 0 {

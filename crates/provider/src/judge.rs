@@ -100,14 +100,14 @@ pub trait Judge: Sync {
 }
 
 /// A stream that stops before the turn was complete: with the provider's last own words of trouble, or, when it did
-/// not get beyond its first event, with the last line of standard error.
+/// not get beyond its first event, with the last lines of standard error.
 pub(crate) fn incomplete(
     program: &str,
     reading: &Reading,
     last_error: Option<&str>,
     errors: &StandardError,
 ) -> Finding {
-    let said = last_error.or(errors.last_line.as_deref().filter(|_| reading.events <= 1));
+    let said = last_error.or(errors.last_words.as_deref().filter(|_| reading.events <= 1));
     let said = said.map(|said| format!(" Its last words: {said}")).unwrap_or_default();
     Finding::defect(
         ReasonCode::IncompleteOutput,

@@ -29,10 +29,12 @@ pub(crate) const ITEM_TYPE_MAX_BYTES: usize = 128;
 /// would look like all.
 pub(crate) const USAGE_MAX_COUNT: usize = 1024;
 /// Longest line of standard error that is looked at, in bytes; the rest of a longer one is passed over.
-pub(crate) const ERROR_LINE_MAX_BYTES: usize = 4096;
+pub(crate) const ERROR_LINE_MAX_BYTES: usize = 1024;
+/// Most lines at the end of standard error that a finding may quote, in lines.
+pub(crate) const ERROR_LINES_MAX_COUNT: usize = 8;
 /// Longest text that a summariser keeps of one value, in bytes.
 pub(crate) const SKIM_TEXT_MAX_BYTES: usize = 512;
 /// Deepest nesting that a summariser follows by name, in levels; deeper values are passed over.
-pub(crate) const SKIM_MAX_DEPTH: usize = 64;
+pub(crate) const SKIM_MAX_DEPTH: usize = 8;
 /// Most open items that a summariser tells apart, in items.
-pub(crate) const OPEN_ITEMS_MAX_COUNT: usize = 256;
+pub(crate) const OPEN_ITEMS_MAX_COUNT: usize = 128;

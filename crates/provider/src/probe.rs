@@ -56,10 +56,7 @@ pub(crate) fn finish(draft: Draft, facts: &[ProbeOutput]) -> Result<LaunchPlan, 
         version_text(&version.stdout)
             .ok_or_else(|| refused(version_probe, "it is not one line of plain text"))?,
     );
-    match required_flags
-        .into_iter()
-        .find(|flag| !names_flag(&help.stdout, flag) && !names_flag(&help.stderr, flag))
-    {
+    match required_flags.into_iter().find(|flag| !offers(help, flag)) {
         Some(flag) => Err(PlanError::MissingFlag { flag: flag.to_owned() }),
         None => Ok(launch),
     }
@@ -69,6 +66,11 @@ fn version_text(stdout: &[u8]) -> Option<String> {
     let text = std::str::from_utf8(stdout).ok()?.trim();
     let plain = !text.is_empty() && text.len() <= VERSION_MAX_BYTES && !text.chars().any(char::is_control);
     plain.then(|| text.to_owned())
+}
+
+/// Whether the help names a flag.
+pub(crate) fn offers(help: &ProbeOutput, flag: &str) -> bool {
+    names_flag(&help.stdout, flag) || names_flag(&help.stderr, flag)
 }
 
 /// Whether a help text names a flag as a whole word.

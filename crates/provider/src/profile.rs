@@ -58,6 +58,9 @@ pub trait Profile: Sync {
         probe::finish(draft, facts)
     }
 
+    /// What the profile's default fence limits and what not, one sentence each (STATE.md 7).
+    fn fence_limits(&self) -> &'static [&'static str];
+
     /// A new reader of the growing event stream.
     fn summariser(&self) -> Box<dyn Summariser>;
 

@@ -1,8 +1,9 @@
 //! Standard error of a CLI: log lines in no fixed form. It is evidence for people; no class of error is read from it.
 
+use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read};
 
-use crate::limits::ERROR_LINE_MAX_BYTES;
+use crate::limits::{ERROR_LINE_MAX_BYTES, ERROR_LINES_MAX_COUNT};
 use crate::screen;
 
 /// What was seen on standard error.
@@ -10,22 +11,22 @@ use crate::screen;
 pub(crate) struct StandardError {
     /// Whether a line holds the marker that was looked for.
     pub(crate) marked: bool,
-    /// The last line with words, screened.
-    pub(crate) last_line: Option<String>,
+    /// The last lines with words, screened, as one text.
+    pub(crate) last_words: Option<String>,
 }
 
 impl StandardError {
-    /// Reads all of it, in memory for one line.
+    /// Reads all of it, in memory for a few lines.
     pub(crate) fn read(stream: &mut dyn Read, marker: &str) -> io::Result<Self> {
         let mut stream = BufReader::new(stream);
         let mut marked = false;
-        let mut last = String::new();
+        let mut last = VecDeque::new();
         let mut line = Vec::new();
         loop {
             line.clear();
             if stream.by_ref().take(ERROR_LINE_MAX_BYTES as u64).read_until(b'\n', &mut line)? == 0 {
-                let last_line = Some(screen::message(&last)).filter(|line| !line.is_empty());
-                return Ok(Self { marked, last_line });
+                let last_words = screen::message(&Vec::from(last).join(" "));
+                return Ok(Self { marked, last_words: Some(last_words).filter(|words| !words.is_empty()) });
             }
             if line.last() != Some(&b'\n') {
                 stream.skip_until(b'\n')?;
@@ -33,7 +34,10 @@ impl StandardError {
             let text = String::from_utf8_lossy(&line);
             marked |= !marker.is_empty() && text.contains(marker);
             if !text.trim().is_empty() {
-                last = text.into_owned();
+                last.push_back(text.trim().to_owned());
+                if last.len() > ERROR_LINES_MAX_COUNT {
+                    last.pop_front();
+                }
             }
         }
     }
@@ -44,16 +48,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marker_and_last_line() {
+    fn marker_and_last_words() {
         let long = "x".repeat(ERROR_LINE_MAX_BYTES * 2);
+        let many = (1..20).map(|number| format!("l{number}\n")).collect::<String>();
         for (text, marked, last) in [
             ("", false, None),
+            (" \n\n", false, None),
             ("a MARK\n\n  \n", true, Some("a MARK")),
-            ("MARK\nlast ÿ", true, Some("last ÿ")),
-            (&format!("first\n{long}MARK\nlast\n"), false, Some("last")),
+            ("MARK\nlast ÿ", true, Some("MARK last ÿ")),
+            (
+                &format!("{long}MARK\nlast\n"),
+                false,
+                Some(&*format!("{} last", &long[..ERROR_LINE_MAX_BYTES])),
+            ),
+            (&many, false, Some("l12 l13 l14 l15 l16 l17 l18 l19")),
         ] {
             let seen = StandardError::read(&mut text.as_bytes(), "MARK").unwrap();
-            assert_eq!((seen.marked, seen.last_line.as_deref()), (marked, last));
+            assert_eq!((seen.marked, seen.last_words.as_deref()), (marked, last));
         }
     }
 }

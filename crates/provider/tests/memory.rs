@@ -7,7 +7,7 @@ use std::io::{self, Read};
 
 use provider::{Evidence, Finding, catalogue};
 
-const STREAM_BYTES: u64 = 96 << 20;
+const STREAM_BYTES: u64 = 256 << 20;
 const GROWTH_MAX_BYTES: u64 = 24 << 20;
 
 /// Gives the head once, a line of telemetry until `rest` is used up, then the tail.

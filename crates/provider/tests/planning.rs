@@ -230,6 +230,24 @@ fn pi_read_only() {
 }
 
 #[test]
+fn pi_uses_no_tool_servers_where_it_knows_them() {
+    let profile = catalogue().get(&"pi:json".parse().unwrap()).unwrap();
+    let finish = |more: &str| {
+        let help = format!("--mode --tools --model --thinking --session {more}");
+        let facts = ["1.6.0", help.as_str()].map(|stdout| ProbeOutput {
+            exit_code: Some(0),
+            stdout: stdout.as_bytes().to_vec(),
+            stderr: Vec::new(),
+        });
+        let draft = plan(&request("pi:json", Permission::ReadOnly), &pi_host()).unwrap();
+        profile.finish(draft, &facts).unwrap().argv
+    };
+    let plain = ["pi", "--mode", "json", "--tools", "read,grep,find,ls"];
+    assert_eq!(finish("--no-mcps"), plain);
+    assert_eq!(finish("--no-mcp"), [&plain[..], &["--no-mcp"]].concat());
+}
+
+#[test]
 fn an_effort_of_default_adds_nothing() {
     for effort in ["", "default"] {
         let mut asked = request("pi:json", Permission::ReadOnly);

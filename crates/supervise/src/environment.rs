@@ -10,9 +10,8 @@ const NAMES: &[&str] = &["HOME", "PATH", "USER", "LOGNAME", "LANG", "TZ", "TMPDI
 const PREFIXES: &[&str] = &["LC_", "XDG_"];
 
 fn is_allowed(name: &OsStr) -> bool {
-    name.to_str().is_some_and(|name| {
-        NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-    })
+    name.to_str()
+        .is_some_and(|name| NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix)))
 }
 
 /// The part of `variables` that is handed on, and the fault that a test chose for this process.
@@ -30,10 +29,18 @@ mod tests {
 
     #[test]
     fn only_listed_names_are_handed_on() {
-        let names = ["HOME", "LC_ALL", "XDG_RUNTIME_DIR", "HOMEX", "A_API_KEY", "LD_PRELOAD", "lc_all", "DELEGATE_ROOT"];
-        let kept: Vec<_> = handed_on(names.iter().map(|name| (name.into(), "value".into())))
-            .map(|(name, _)| name)
-            .collect();
+        let names = [
+            "HOME",
+            "LC_ALL",
+            "XDG_RUNTIME_DIR",
+            "HOMEX",
+            "A_API_KEY",
+            "LD_PRELOAD",
+            "lc_all",
+            "DELEGATE_ROOT",
+        ];
+        let kept: Vec<_> =
+            handed_on(names.iter().map(|name| (name.into(), "value".into()))).map(|(name, _)| name).collect();
         assert_eq!(kept, ["HOME", "LC_ALL", "XDG_RUNTIME_DIR"]);
     }
 }

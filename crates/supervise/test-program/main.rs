@@ -35,7 +35,9 @@ fn main() -> ExitCode {
         (Some(RUN_WORD), ["--root", root, task]) | (Some("--root"), [root, task]) => {
             run(&root.parse().expect("a root"), task.parse().expect("a task"))
         }
-        (Some("submit"), [root, task]) => submit(&root.parse().expect("a root"), task.parse().expect("a task")),
+        (Some("submit"), [root, task]) => {
+            submit(&root.parse().expect("a root"), task.parse().expect("a task"))
+        }
         _ => panic!("unknown role {word:?}"),
     }
 }
@@ -44,10 +46,13 @@ fn supervise(arguments: Vec<OsString>) -> ExitCode {
     let mut options = ServeOptions::from_arguments(arguments).expect("options");
     let stage = Stage::beside(&options.root);
     let numbers = fs::read_to_string(stage.path("timing")).expect("a clockwork");
-    let mut numbers = numbers.split_whitespace().map(|number| Duration::from_millis(number.parse().expect("a number")));
+    let mut numbers =
+        numbers.split_whitespace().map(|number| Duration::from_millis(number.parse().expect("a number")));
     let mut next = || numbers.next().expect("four numbers");
     options.timing =
         Timing { linger: next(), scan_period: next(), restart_first: next(), restart_longest: next() };
+    // A link, and so not beside a runner that happens to be built.
+    options.delegate = stage.path("delegate");
     stage.event(format_args!("supervisor {}", std::process::id()));
     serve(&options)
 }

@@ -58,21 +58,3 @@ fn the_marker_of_a_terminal_task_is_removed() {
     assert!(!marker.exists());
     assert_eq!(starts(&stage.events()), [over, task]);
 }
-
-#[test]
-fn a_task_may_name_its_runner() {
-    let mut stage = Stage::new(FAST);
-    let named = stage.path("named-runner");
-    // Told apart from the usual runner by its command line, which has no hidden word.
-    fs::copy(common::TEST_PROGRAM, &named).expect("a copy");
-    let runner = named.canonicalize().expect("a path").to_str().expect("text").parse().expect("a path");
-    let task = stage.admit_as("hold", Variant { runner: Some(runner), ..Variant::default() });
-    stage.embedded(1).submit(&stage.root, &task).expect("submitted");
-    let (pid, _) = stage.wait_for_start(task.id());
-    let arguments = fs::read(format!("/proc/{pid}/cmdline")).expect("a command line");
-    stage.release(task.id());
-    stage.wait_until_closed(task.id());
-    let named = named.canonicalize().expect("a path");
-    let expected = format!("{}\0--root\0{}\0{}\0", named.display(), stage.root.path(), task.id());
-    assert_eq!(String::from_utf8(arguments).expect("text"), expected);
-}

@@ -4,7 +4,9 @@ mod common;
 
 use std::process::Command;
 
-use common::{Event, FAST, STAYS, Stage, TEST_PROGRAM, Variant, end, most_at_once, signal, started, wait_for_exit};
+use common::{
+    Event, FAST, STAYS, Stage, TEST_PROGRAM, Variant, end, most_at_once, signal, started, wait_for_exit,
+};
 use record::answer::SupervisorState;
 use rustix::process::Signal;
 use supervise::{POINTS, Supervisor};

@@ -11,7 +11,9 @@ fn with_one_slot_the_oldest_comes_first() {
     let admitted = [30, 10, 50, 20, 40, 10];
     let mut tasks: Vec<_> = admitted
         .iter()
-        .map(|second| (*second, stage.admit_as("finish", Variant { admitted: *second, ..Variant::default() })))
+        .map(|second| {
+            (*second, stage.admit_as("finish", Variant { admitted: *second, ..Variant::default() }))
+        })
         .map(|(second, task)| (second, task.id()))
         .collect();
     stage.embedded(1).ensure(&stage.root).expect("a supervisor");

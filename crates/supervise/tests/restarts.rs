@@ -25,7 +25,11 @@ fn a_failing_runner_is_given_up_after_five_starts_and_tried_again_when_submitted
     stage.wait_until_closed(task);
     assert_eq!(embedded.view(&stage.root, &opened).state, SupervisorState::Ended);
     assert_eq!(started(&stage.events(), task).len(), 6);
-    assert_eq!(supervisors(&stage.events()), before + 1, "an observer started one for a task that was given up");
+    assert_eq!(
+        supervisors(&stage.events()),
+        before + 1,
+        "an observer started one for a task that was given up"
+    );
 }
 
 #[test]
@@ -33,7 +37,8 @@ fn a_living_supervisor_hears_of_a_task_that_is_submitted_again() {
     let mut stage = Stage::new(STAYS);
     let task = stage.dispatch("fail-until repaired", 1);
     let opened = stage.root.task(task).expect("readable").expect("a task");
-    let notes = stage.root.supervisor_directory(&common::machine()).expect("a directory").path().join("gave-up");
+    let notes =
+        stage.root.supervisor_directory(&common::machine()).expect("a directory").path().join("gave-up");
     stage.wait_for("five starts", |events| (started(events, task).len() == 5).then_some(()));
     stage.wait_in(&notes, "a note", || notes.join(task.to_string()).exists().then_some(()));
     fs::write(stage.path("repaired"), "").expect("a file");

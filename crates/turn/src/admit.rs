@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use record::answer::{Answer, TaskRecord};
 use record::capability::{
-    CAPABILITY_CONTRACT, Capability, CapabilityReason, CapabilityStatus, LiveAcceptance, LiveAuthentication, LiveStatus,
-    Verification,
+    CAPABILITY_CONTRACT, Capability, CapabilityReason, CapabilityStatus, LiveAcceptance, LiveAuthentication,
+    LiveStatus, Verification,
 };
 use record::failure::{FailureCode, Stage};
 use record::json::Record;
@@ -96,7 +96,8 @@ fn admit(
         }
     };
     let workspace = workspace::resolve(&input.cwd, &context.root)?;
-    let profile = provider::catalogue().get(&input.provider).ok_or_else(|| unknown_provider(&input.provider))?;
+    let profile =
+        provider::catalogue().get(&input.provider).ok_or_else(|| unknown_provider(&input.provider))?;
     check_options(&input, &profile.description())?;
 
     let root = Root::open_or_create(&context.root).at(Stage::OpenState)?;
@@ -182,9 +183,11 @@ fn existing(
 /// Hands a committed task to its supervisor, unless it has ended, and says where it stands.
 fn submit(context: &Context, root: &Root, task: &Task, answer: &mut Answer) -> Result<(), TurnError> {
     if task.read::<record::outcome::Outcome>().at(Stage::ExistingTask)?.is_none() {
-        observe::supervisor(context)
-            .and_then(|supervisor| supervisor.submit(root, task))
-            .map_err(|error| TurnError::new(FailureCode::SupervisorSetupFailed, Stage::StartSupervisor, error.to_string()))?;
+        observe::supervisor(context).and_then(|supervisor| supervisor.submit(root, task)).map_err(
+            |error| {
+                TurnError::new(FailureCode::SupervisorSetupFailed, Stage::StartSupervisor, error.to_string())
+            },
+        )?;
     }
     observe::fill(context, root, task, answer)
 }
@@ -195,7 +198,11 @@ pub(crate) fn unknown_provider(id: &ProfileId) -> TurnError {
         || "delegate providers lists them".to_owned(),
         |nearest| format!("did you mean {nearest}?"),
     );
-    TurnError::new(FailureCode::ProviderUnavailable, Stage::SelectProvider, format!("there is no provider {id}; {hint}"))
+    TurnError::new(
+        FailureCode::ProviderUnavailable,
+        Stage::SelectProvider,
+        format!("there is no provider {id}; {hint}"),
+    )
 }
 
 fn invalid(message: impl Into<String>) -> TurnError {
@@ -207,7 +214,10 @@ fn effort_is_set(effort: Option<&str>) -> bool {
     effort.is_some_and(|effort| effort != "default")
 }
 
-fn check_options(input: &DispatchInput, description: &record::capability::Description) -> Result<(), TurnError> {
+fn check_options(
+    input: &DispatchInput,
+    description: &record::capability::Description,
+) -> Result<(), TurnError> {
     if input.budget.is_zero() {
         return Err(invalid("the budget must be more than zero"));
     }
@@ -226,7 +236,9 @@ fn check_options(input: &DispatchInput, description: &record::capability::Descri
                 || text.chars().any(char::is_control)
                 || text.len() > OPTION_TEXT_MAX_BYTES)
         {
-            return Err(invalid(format!("{name} must be a short text without control characters or outer white space")));
+            return Err(invalid(format!(
+                "{name} must be a short text without control characters or outer white space"
+            )));
         }
     }
     if !description.supported_modes.contains(&input.permission) {
@@ -307,9 +319,12 @@ fn encoded<R: Record>(record: &R) -> Result<Vec<u8>, TurnError> {
 
 /// The machine id as a digest.
 pub(crate) fn machine_id(stage: Stage) -> Result<Sha256Digest, TurnError> {
-    let text = process::machine_id()
-        .map_err(|error| TurnError::new(FailureCode::StateRootUnavailable, stage, format!("this machine's id: {error}")))?;
-    text.parse().map_err(|_| TurnError::new(FailureCode::StateRootUnavailable, stage, "this machine's id is malformed"))
+    let text = process::machine_id().map_err(|error| {
+        TurnError::new(FailureCode::StateRootUnavailable, stage, format!("this machine's id: {error}"))
+    })?;
+    text.parse().map_err(|_| {
+        TurnError::new(FailureCode::StateRootUnavailable, stage, "this machine's id is malformed")
+    })
 }
 
 /// The capability of a profile whose executable has just been planned with.

@@ -29,7 +29,9 @@ pub struct Context {
 /// The caller's environment, umask and descriptor limit. Variables that are not UTF-8 are left out: no record can hold them.
 pub fn capture_environment() -> CapturedEnvironment {
     let mut variables: Vec<String> = std::env::vars_os()
-        .filter_map(|(name, value)| Some(format!("{}={}", name.into_string().ok()?, value.into_string().ok()?)))
+        .filter_map(|(name, value)| {
+            Some(format!("{}={}", name.into_string().ok()?, value.into_string().ok()?))
+        })
         .collect();
     variables.sort();
     CapturedEnvironment {

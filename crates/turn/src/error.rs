@@ -27,7 +27,9 @@ impl TurnError {
     /// (predecessor-core 1.5).
     pub fn into_answer(self, answer: Answer) -> Answer {
         let next_action = match (answer.task_record, self.code) {
-            (_, FailureCode::TaskRequestConflict | FailureCode::SupervisorMismatch) => NextAction::CorrectRequest,
+            (_, FailureCode::TaskRequestConflict | FailureCode::SupervisorMismatch) => {
+                NextAction::CorrectRequest
+            }
             (Some(TaskRecord::Created), _) => NextAction::CheckStatus,
             (_, code) if is_about_the_request(code) => NextAction::CorrectRequest,
             (_, FailureCode::StorageUncertain) => NextAction::DispatchAgain,

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use process::{Ending, Tree};
+use record::event::EventKind;
 use record::json::Record;
 use record::launch::Running;
 use record::plan::Plan;
 use record::request::Request;
 use record::seal::{Invocation, InvocationState, ManifestEntry, Seal};
 use record::words::{Launched, ReasonCode, StopCause};
-use record::event::EventKind;
 use store::{Created, Import, Loaded, Root, RunLock, StoreError, Task};
 
 use crate::context::now;
@@ -81,7 +81,10 @@ impl Ended {
     /// The process is gone, and nobody saw how.
     pub(crate) fn lost(launched: Launched, stop: StopCause, message: &str) -> Self {
         Self {
-            invocation: Invocation { message: Some(message.to_owned()), ..Invocation::of(InvocationState::Lost) },
+            invocation: Invocation {
+                message: Some(message.to_owned()),
+                ..Invocation::of(InvocationState::Lost)
+            },
             stop,
             launched,
             recovered: true,

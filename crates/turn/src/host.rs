@@ -39,7 +39,10 @@ impl FileStatus {
 
     fn cache_key(&self) -> String {
         let Self { device, inode, size, modified, changed } = self;
-        format!("file-{device:x}-{inode:x}-{size:x}-{:x}.{:x}-{:x}.{:x}", modified.0, modified.1, changed.0, changed.1)
+        format!(
+            "file-{device:x}-{inode:x}-{size:x}-{:x}.{:x}-{:x}.{:x}",
+            modified.0, modified.1, changed.0, changed.1
+        )
     }
 
     /// Whether a later write would certainly show in these values.
@@ -61,7 +64,11 @@ pub(crate) struct CapturedHost<'a> {
 
 impl<'a> CapturedHost<'a> {
     /// A host that answers from `captured` and remembers digests in `cache`.
-    pub(crate) fn new(captured: &'a CapturedEnvironment, own_executable: &'a AbsolutePath, cache: ProbeCache) -> Self {
+    pub(crate) fn new(
+        captured: &'a CapturedEnvironment,
+        own_executable: &'a AbsolutePath,
+        cache: ProbeCache,
+    ) -> Self {
         Self { captured, own_executable, cache, asked: RefCell::default(), seen: RefCell::default() }
     }
 
@@ -88,7 +95,9 @@ impl<'a> CapturedHost<'a> {
     /// Whether every hashed file still is, under its name, what was hashed.
     pub(crate) fn is_unchanged(&self) -> bool {
         self.seen.borrow().iter().all(|(path, (status, file))| {
-            let now = |metadata: std::io::Result<std::fs::Metadata>| metadata.is_ok_and(|now| FileStatus::of(&now) == *status);
+            let now = |metadata: std::io::Result<std::fs::Metadata>| {
+                metadata.is_ok_and(|now| FileStatus::of(&now) == *status)
+            };
             now(std::fs::metadata(path)) && now(file.metadata())
         })
     }
@@ -128,7 +137,8 @@ impl Host for CapturedHost<'_> {
     fn resolve(&self, program: &str) -> Result<AbsolutePath, HostError> {
         // Noted as asked for, like every variable that planning depends on.
         self.variable("PATH");
-        on_path(self.captured, program).ok_or_else(|| HostError::NotFound { what: format!("the program {program}") })
+        on_path(self.captured, program)
+            .ok_or_else(|| HostError::NotFound { what: format!("the program {program}") })
     }
 
     fn variable(&self, name: &str) -> Option<String> {
@@ -141,7 +151,8 @@ impl Host for CapturedHost<'_> {
         let unreadable = |error: std::io::Error| unusable(path, error);
         let before = FileStatus::of(&file.metadata().map_err(unreadable)?);
         let key = before.cache_key();
-        let cached = self.cache.get(&key).and_then(|text| String::from_utf8(text).ok()?.parse::<Sha256Digest>().ok());
+        let cached =
+            self.cache.get(&key).and_then(|text| String::from_utf8(text).ok()?.parse::<Sha256Digest>().ok());
         let sha256 = match cached {
             Some(digest) => digest,
             None => {
@@ -163,7 +174,10 @@ impl Host for CapturedHost<'_> {
 
     fn read(&self, path: &AbsolutePath, max: usize) -> Result<Vec<u8>, HostError> {
         let mut bytes = Vec::new();
-        open_regular(path)?.take(max as u64).read_to_end(&mut bytes).map_err(|error| unusable(path, error))?;
+        open_regular(path)?
+            .take(max as u64)
+            .read_to_end(&mut bytes)
+            .map_err(|error| unusable(path, error))?;
         Ok(bytes)
     }
 

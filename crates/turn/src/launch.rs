@@ -139,16 +139,18 @@ impl StreamReader {
         Self { file, position: 0 }
     }
 
-    /// Hands everything new to `sink`. Answers the size of the file, and whether it got shorter than what had been read.
-    pub(crate) fn advance(&mut self, mut sink: impl FnMut(&[u8])) -> std::io::Result<(u64, bool)> {
+    /// Hands everything new to `sink`, up to `cap` bytes of the file: what is beyond will be cut off. Answers the size of the
+    /// file, and whether it got shorter than what had been read.
+    pub(crate) fn advance(&mut self, cap: u64, mut sink: impl FnMut(&[u8])) -> std::io::Result<(u64, bool)> {
         let size = self.file.metadata()?.len();
         if size < self.position {
             return Ok((size, true));
         }
         self.file.seek(std::io::SeekFrom::Start(self.position))?;
         let mut buffer = [0; 32 << 10];
-        while self.position < size {
-            let wanted = usize::try_from(size - self.position).unwrap_or(usize::MAX).min(buffer.len());
+        let end = size.min(cap);
+        while self.position < end {
+            let wanted = usize::try_from(end - self.position).unwrap_or(usize::MAX).min(buffer.len());
             match self.file.read(&mut buffer[..wanted]) {
                 Ok(0) => break,
                 Ok(count) => {

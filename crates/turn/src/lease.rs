@@ -34,7 +34,12 @@ pub(crate) enum LeaseError {
 ///
 /// # Errors
 /// [`LeaseError::Busy`] at once when it is taken; nobody waits here.
-pub(crate) fn take(root: &Root, task: TaskId, permission: Permission, workspace: &Path) -> Result<Option<Lease>, LeaseError> {
+pub(crate) fn take(
+    root: &Root,
+    task: TaskId,
+    permission: Permission,
+    workspace: &Path,
+) -> Result<Option<Lease>, LeaseError> {
     if permission == Permission::ReadOnly {
         return Ok(None);
     }

@@ -30,7 +30,8 @@ pub use admit::{BriefSource, DispatchInput, dispatch};
 pub use context::{Context, capture_environment};
 pub use error::TurnError;
 pub use observe::{
-    Subject, capabilities, found_executables, logs, nearest_profile, providers, status, subject, unsupported_capability,
+    Subject, capabilities, found_executables, logs, nearest_profile, providers, status, subject,
+    unsupported_capability,
 };
 pub use runner::{RunnerExit, run};
 pub use stop::cancel;

@@ -20,6 +20,8 @@ pub const TICK_WHILE_GROWING: Duration = Duration::from_millis(100);
 pub const TICK_WHILE_IDLE: Duration = Duration::from_millis(250);
 /// From the polite signal to the kill (STATE.md 3.5).
 pub const TERMINATION_GRACE: Duration = Duration::from_secs(10);
+/// The same for a child that fills the disk: what it writes meanwhile is thrown away.
+pub const TERMINATION_GRACE_OF_A_FLOOD: Duration = Duration::from_secs(1);
 /// Silence after the final event after which the CLI is stopped; each new event starts it again (STATE.md 3.5).
 pub const FINAL_GRACE: Duration = Duration::from_secs(5);
 /// Longest grace after the final event in all (STATE.md 3.5).

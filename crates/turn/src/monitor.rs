@@ -16,7 +16,8 @@ use crate::context::now;
 use crate::evidence::Ended;
 use crate::launch::{Launched, StreamReader};
 use crate::limits::{
-    FINAL_GRACE, FINAL_GRACE_MAX, FREE_SPACE_FLOOR_BYTES, TERMINATION_GRACE, TICK_WHILE_GROWING, TICK_WHILE_IDLE,
+    FINAL_GRACE, FINAL_GRACE_MAX, FREE_SPACE_FLOOR_BYTES, TERMINATION_GRACE, TERMINATION_GRACE_OF_A_FLOOD,
+    TICK_WHILE_GROWING, TICK_WHILE_IDLE,
 };
 use crate::{stop, streams};
 
@@ -76,18 +77,20 @@ impl<'a> Monitor<'a> {
             let look = self.look();
             let tick = if look.grew { TICK_WHILE_GROWING } else { TICK_WHILE_IDLE };
             if let Some(cause) = self.cause_to_stop(&launched, &look) {
-                break (self.stop(&mut launched), cause);
+                break (self.stop(&mut launched, cause), cause);
             }
             let left = self.time_left(&launched);
             match launched.child.wait(tick.min(left), &[self.signals.fd()]) {
                 Ok(Some(ending)) => break (Some(ending), StopCause::None),
                 Ok(None) => {}
-                Err(_) => break (self.stop(&mut launched), StopCause::Supervisor),
+                Err(_) => break (self.stop(&mut launched, StopCause::Supervisor), StopCause::Supervisor),
             }
         };
         self.look();
         let swept = launched.tree.sweep().ok();
-        let ending = ending.or_else(|| launched.child.wait(Duration::ZERO, &[]).ok().flatten()).unwrap_or(Ending::Ended);
+        let ending = ending
+            .or_else(|| launched.child.wait(Duration::ZERO, &[]).ok().flatten())
+            .unwrap_or(Ending::Ended);
         Ended {
             leaked_processes: swept.map(|swept| swept.ended),
             rewritten: self.rewritten,
@@ -102,10 +105,11 @@ impl<'a> Monitor<'a> {
 
     /// Takes in what was written since the last look, and notes the conversation and the final event.
     fn look(&mut self) -> Look {
+        let cap = self.request.record.limits.max_output_bytes.bytes();
         let summariser = &mut self.summariser;
         let mut grew = false;
         let read = self.stdout.as_mut().map(|stdout| {
-            stdout.advance(|bytes| {
+            stdout.advance(cap, |bytes| {
                 grew = true;
                 summariser.feed(bytes);
             })
@@ -149,7 +153,9 @@ impl<'a> Monitor<'a> {
         if look.stdout_bytes > cap || look.stderr_bytes > cap || self.artifacts_over(cap) {
             return Some(StopCause::OutputLimit);
         }
-        if streams::free_space(self.task).is_ok_and(|free| free < FREE_SPACE_FLOOR_BYTES.saturating_add(look.stdout_bytes)) {
+        if streams::free_space(self.task)
+            .is_ok_and(|free| free < FREE_SPACE_FLOOR_BYTES.saturating_add(look.stdout_bytes))
+        {
             return Some(StopCause::DiskFull);
         }
         if let Some(limit) = limits.first_output
@@ -170,10 +176,14 @@ impl<'a> Monitor<'a> {
     }
 
     /// TERM to the tree, time to obey, then the kill. The caller sweeps.
-    fn stop(&mut self, launched: &mut Launched) -> Option<Ending> {
+    fn stop(&mut self, launched: &mut Launched, cause: StopCause) -> Option<Ending> {
         // A tree that can not be listed is still killed by the sweep that follows.
         let _ = launched.tree.terminate();
-        let deadline = Instant::now() + TERMINATION_GRACE;
+        let grace = match cause {
+            StopCause::OutputLimit | StopCause::DiskFull => TERMINATION_GRACE_OF_A_FLOOD,
+            _ => TERMINATION_GRACE,
+        };
+        let deadline = Instant::now() + grace;
         loop {
             self.look();
             let left = deadline.saturating_duration_since(Instant::now());

@@ -96,7 +96,8 @@ fn wake(context: &Context, root: &Root, task: &Task) {
 
 /// Starts a runner of its own session for a task that needs one. It is harmless when another one is faster.
 pub(crate) fn start_runner(context: &Context, task: &Task) {
-    let Some(root) = task.path().parent().and_then(std::path::Path::parent).map(std::path::Path::to_path_buf) else {
+    let Some(root) = task.path().parent().and_then(std::path::Path::parent).map(std::path::Path::to_path_buf)
+    else {
         return;
     };
     let _ = Command::new(context.program.as_path())
@@ -111,7 +112,12 @@ pub(crate) fn start_runner(context: &Context, task: &Task) {
 }
 
 /// Fills in everything that the records, the locks and the processes say of a task.
-pub(crate) fn fill(context: &Context, root: &Root, task: &Task, answer: &mut Answer) -> Result<(), TurnError> {
+pub(crate) fn fill(
+    context: &Context,
+    root: &Root,
+    task: &Task,
+    answer: &mut Answer,
+) -> Result<(), TurnError> {
     answer.root_id = Some(root.id());
     answer.task_id = Some(task.id());
     answer.admission = Admission::Admitted;
@@ -157,7 +163,9 @@ fn fill_terminal(outcome: Outcome, answer: &mut Answer) {
         resumable: session.resumable,
         mode: provider::catalogue()
             .get(&session.provider)
-            .map_or(record::words::ContinuationMode::Unsupported, |profile| profile.description().continuation),
+            .map_or(record::words::ContinuationMode::Unsupported, |profile| {
+                profile.description().continuation
+            }),
         predecessor_task_id: session.after,
         continue_command: None,
         reason: session.why_not.clone(),
@@ -169,7 +177,9 @@ fn fill_terminal(outcome: Outcome, answer: &mut Answer) {
 
 fn publication(task: &Task) -> Result<Publication, TurnError> {
     let sealed = task.read::<Seal>().at(Stage::ObserveTask)?.is_some();
-    let payload = [PayloadName::Result, PayloadName::Refusal].iter().any(|name| matches!(task.open_payload(*name), Ok(Some(_))));
+    let payload = [PayloadName::Result, PayloadName::Refusal]
+        .iter()
+        .any(|name| matches!(task.open_payload(*name), Ok(Some(_))));
     Ok(if sealed || payload { Publication::Pending } else { Publication::None })
 }
 
@@ -212,9 +222,8 @@ fn activity(task: &Task) -> Option<Activity> {
     }
     let summary = summariser.summary();
     let here = task.read::<Launch>().ok().flatten().is_some_and(|launch| is_here(&launch.record));
-    let usage = here
-        .then(|| Tree::new(launch::identity(&running), &task.id().to_string()).usage().ok())
-        .flatten();
+    let usage =
+        here.then(|| Tree::new(launch::identity(&running), &task.id().to_string()).usage().ok()).flatten();
     let idle_seconds = idle.map_or(elapsed, |idle| idle.as_secs_f64());
     Some(Activity {
         elapsed_seconds: elapsed,

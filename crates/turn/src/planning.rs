@@ -41,7 +41,6 @@ pub(crate) fn plan<'a>(profile: &dyn Profile, planning: &Planning<'a>) -> Result
     let input = PlanInput { request, brief: planning.brief, output_directory: &output_directory };
     let draft = profile.plan(&input, &host).at(Stage::PrepareProvider)?;
     let entry = draft.launch.identity.first().map(|file| file.path.clone());
-    let cookie = request.task_id.to_string();
     let facts = probe::run_all(
         &request.provider,
         profile.revision(),
@@ -49,7 +48,6 @@ pub(crate) fn plan<'a>(profile: &dyn Profile, planning: &Planning<'a>) -> Result
         captured,
         || entry.as_ref().and_then(|path| host.take_hashed(path)),
         &cache,
-        &cookie,
     )?;
     let launch = profile.finish(draft, &facts).at(Stage::InspectProvider)?;
     check_placement(root.path(), &launch)?;
@@ -82,12 +80,19 @@ fn output_directory(root: &Root, request: &Request) -> AbsolutePath {
 
 /// The root must not lie in, or contain, what the provider may write (providers.md 1.8).
 fn check_placement(root: &AbsolutePath, launch: &LaunchPlan) -> Result<(), TurnError> {
-    match launch.effective_config.writable_roots.iter().find(|writable| writable.contains(root) || root.contains(writable)) {
+    match launch
+        .effective_config
+        .writable_roots
+        .iter()
+        .find(|writable| writable.contains(root) || root.contains(writable))
+    {
         None => Ok(()),
         Some(writable) => Err(TurnError::new(
             FailureCode::RootInvalid,
             Stage::PrepareProvider,
-            format!("the state root {root} overlaps {writable}, where the provider may write; choose another root"),
+            format!(
+                "the state root {root} overlaps {writable}, where the provider may write; choose another root"
+            ),
         )),
     }
 }
@@ -97,7 +102,10 @@ fn check_placement(root: &AbsolutePath, launch: &LaunchPlan) -> Result<(), TurnE
 pub(crate) fn difference(admitted: &Plan, now: &Plan) -> Option<(ReasonCode, String)> {
     let (then, today) = (&admitted.launch, &now.launch);
     let what = if admitted.workspace != now.workspace {
-        return Some((ReasonCode::WorkspaceGone, "another directory stands at the workspace's path".to_owned()));
+        return Some((
+            ReasonCode::WorkspaceGone,
+            "another directory stands at the workspace's path".to_owned(),
+        ));
     } else if then.identity != today.identity || then.provider_version != today.provider_version {
         let changed = then.identity.iter().find(|file| !today.identity.contains(file));
         let path = changed.map_or("the executable", |file| file.path.as_str());

@@ -1,12 +1,13 @@
 //! Runs the probes that a plan asks for: contained, bounded, with an empty standard input; answers are kept per executable
 //! identity (STATE.md 3.1).
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use process::{Ending, Gate, LaunchSpec, ProcessIdentity, SealedInput, Tree};
+use process::{COOKIE_NAME, Ending, Gate, LaunchSpec, ProcessIdentity, SealedInput, Tree};
 use provider::{Draft, Probe, ProbeOutput};
 use record::failure::{FailureCode, Stage};
 use record::plan::CapturedEnvironment;
@@ -16,8 +17,8 @@ use serde::{Deserialize, Serialize};
 use store::ProbeCache;
 
 use crate::error::TurnError;
-use crate::limits::{PROBE_MAX_SECONDS, PROBE_OUTPUT_MAX_BYTES, TICK_WHILE_GROWING};
 use crate::launch;
+use crate::limits::{PROBE_MAX_SECONDS, PROBE_OUTPUT_MAX_BYTES, TICK_WHILE_GROWING};
 
 #[derive(Serialize, Deserialize)]
 struct CachedProbe {
@@ -36,21 +37,22 @@ pub(crate) fn run_all(
     captured: &CapturedEnvironment,
     entry: impl Fn() -> Option<File>,
     cache: &ProbeCache,
-    cookie: &str,
 ) -> Result<Vec<ProbeOutput>, TurnError> {
     draft
         .probes
         .iter()
         .map(|probe| {
             let key = cache_key(profile, revision, draft, probe);
-            if let Some(cached) = cache.get(&key).and_then(|bytes| serde_json::from_slice::<CachedProbe>(&bytes).ok()) {
+            if let Some(cached) =
+                cache.get(&key).and_then(|bytes| serde_json::from_slice::<CachedProbe>(&bytes).ok())
+            {
                 return Ok(ProbeOutput {
                     exit_code: Some(0),
                     stdout: cached.stdout.into_bytes(),
                     stderr: cached.stderr.into_bytes(),
                 });
             }
-            let output = run(draft, probe, captured, entry(), cookie).map_err(|message| {
+            let output = run(draft, probe, captured, entry()).map_err(|message| {
                 let words = probe.arguments.join(" ");
                 TurnError::new(
                     FailureCode::ProviderPreflightFailed,
@@ -59,7 +61,8 @@ pub(crate) fn run_all(
                 )
             })?;
             if let ProbeOutput { exit_code: Some(0), stdout, stderr } = &output
-                && let (Ok(stdout), Ok(stderr)) = (String::from_utf8(stdout.clone()), String::from_utf8(stderr.clone()))
+                && let (Ok(stdout), Ok(stderr)) =
+                    (String::from_utf8(stdout.clone()), String::from_utf8(stderr.clone()))
                 && let Ok(text) = serde_json::to_vec(&CachedProbe { stdout, stderr })
             {
                 // A cache that can not be written is slower, nothing else.
@@ -81,22 +84,24 @@ fn run(
     probe: &Probe,
     captured: &CapturedEnvironment,
     entry: Option<File>,
-    cookie: &str,
 ) -> Result<ProbeOutput, String> {
     let capture = || -> std::io::Result<(File, File)> {
         let file = File::from(rustix::fs::memfd_create("probe", MemfdFlags::CLOEXEC)?);
         Ok((file.try_clone()?, file))
     };
     let describe = |error: std::io::Error| error.to_string();
+    // What a probe leaves behind comes home to this process and is swept.
+    process::become_subreaper().map_err(describe)?;
     let (stdout_writer, mut stdout) = capture().map_err(describe)?;
     let (stderr_writer, mut stderr) = capture().map_err(describe)?;
     let launch = &draft.launch;
+    let cookie = store::random_nonce().to_string();
     let mut argv = vec![launch.argv[0].clone().into()];
     argv.extend(probe.arguments.iter().map(Into::into));
     let spec = LaunchSpec {
         program: launch::program(launch, entry)?,
         argv,
-        environment: launch.environment.iter().map(Into::into).collect(),
+        environment: environment(&launch.environment, &cookie),
         directory: launch.directory.to_path_buf(),
         stdin: SealedInput::from_bytes(b"").map_err(describe)?,
         stdout: stdout_writer,
@@ -107,15 +112,28 @@ fn run(
         fence: process::Fence::None,
     };
     let gate = Gate::spawn(Path::new(launch::GATE_PROGRAM), spec).map_err(|error| error.to_string())?;
-    let tree = Tree::new(gate.identity(), cookie);
+    let tree = Tree::new(gate.identity(), &cookie);
     let identity = gate.identity();
-    let ending = gate.go().map_err(|error| error.to_string()).and_then(|child| watch(child, &stdout, &stderr));
+    let ending =
+        gate.go().map_err(|error| error.to_string()).and_then(|child| watch(child, &stdout, &stderr));
     sweep(&tree, identity)?;
     let exit_code = match ending? {
         Ending::Exited(code) => Some(code),
         Ending::Signalled(_) | Ending::Ended => None,
     };
     Ok(ProbeOutput { exit_code, stdout: contents(&mut stdout)?, stderr: contents(&mut stderr)? })
+}
+
+/// The environment of the launch with a cookie of this probe alone: another process that probes for the same task, or runs
+/// it, must not take this one's processes for its own.
+fn environment(planned: &[String], cookie: &str) -> Vec<OsString> {
+    planned
+        .iter()
+        .map(|entry| match entry.split_once('=') {
+            Some((COOKIE_NAME, _)) => format!("{COOKIE_NAME}={cookie}").into(),
+            _ => entry.into(),
+        })
+        .collect()
 }
 
 fn watch(mut child: process::Child, stdout: &File, stderr: &File) -> Result<Ending, String> {
@@ -137,7 +155,10 @@ fn watch(mut child: process::Child, stdout: &File, stderr: &File) -> Result<Endi
 fn sweep(tree: &Tree, identity: ProcessIdentity) -> Result<(), String> {
     let swept = tree.sweep().map_err(|error| error.to_string())?;
     if swept.survivors > 0 {
-        return Err(format!("{} of its processes (first {}) can not be ended", swept.survivors, identity.pid));
+        return Err(format!(
+            "{} of its processes (first {}) can not be ended",
+            swept.survivors, identity.pid
+        ));
     }
     Ok(())
 }

@@ -146,8 +146,9 @@ fn artifacts(seal: &Seal) -> Vec<Artifact> {
 }
 
 fn outcome_session(request: &Request, session: Session) -> OutcomeSession {
-    let continuation =
-        provider::catalogue().get(&session.provider).map_or(ContinuationMode::Unsupported, |profile| profile.description().continuation);
+    let continuation = provider::catalogue()
+        .get(&session.provider)
+        .map_or(ContinuationMode::Unsupported, |profile| profile.description().continuation);
     let resumable = continuation == ContinuationMode::Native;
     OutcomeSession {
         provider: session.provider,
@@ -169,13 +170,17 @@ fn examine<'a>(publishing: &Publishing<'a>) -> Result<Judged<'a>, StoreError> {
         notes: Vec::new(),
     };
     let Some((judge, predicate)) = judge_for(wanted) else {
-        let judgement = defect(ReasonCode::JudgeUnavailable, "this program does not know the provider of the task");
+        let judgement =
+            defect(ReasonCode::JudgeUnavailable, "this program does not know the provider of the task");
         return Ok(Judged { judgement, draft: None, predicate: wanted.clone() });
     };
     let mut draft = task.draft_result(lock)?;
-    let mut judgement = match catch_unwind(AssertUnwindSafe(|| read_evidence(publishing, judge, &mut draft))) {
+    let mut judgement = match catch_unwind(AssertUnwindSafe(|| read_evidence(publishing, judge, &mut draft)))
+    {
         Ok(Ok(Some(judgement))) => judgement,
-        Ok(Ok(None)) => defect(ReasonCode::EvidenceDamaged, "a sealed file is missing or is not what was sealed"),
+        Ok(Ok(None)) => {
+            defect(ReasonCode::EvidenceDamaged, "a sealed file is missing or is not what was sealed")
+        }
         Ok(Err(error)) => return Err(error),
         Err(_) => defect(ReasonCode::InvalidOutput, "the judge could not cope with the output"),
     };
@@ -219,7 +224,9 @@ fn read_evidence(
             Some(entry) => open(entry)?.map(|file| DigestReader::new(Box::new(file) as Box<dyn Read>)),
         })
     };
-    let (Some(mut stdout), Some(mut stderr)) = (stream("stdout")?, stream("stderr")?) else { return Ok(None) };
+    let (Some(mut stdout), Some(mut stderr)) = (stream("stdout")?, stream("stderr")?) else {
+        return Ok(None);
+    };
     let mut artifact = |name: &str| -> io::Result<Option<Box<dyn Read>>> {
         match sealed(name) {
             None => Ok(None),
@@ -236,7 +243,9 @@ fn read_evidence(
         requested_model: request.record.requested_config.model.as_deref(),
         cut: manifest.iter().any(|entry| entry.rewritten || entry.cut_from.is_some()),
     };
-    let judgement = judge.judge(evidence, answer).map_err(|source| StoreError::Io { path: task.path().join("raw"), source })?;
+    let judgement = judge
+        .judge(evidence, answer)
+        .map_err(|source| StoreError::Io { path: task.path().join("raw"), source })?;
     let intact = |name: &str, reader| sealed(name).is_none_or(|entry| matches(entry, reader));
     Ok((intact("stdout", stdout) && intact("stderr", stderr)).then_some(judgement))
 }

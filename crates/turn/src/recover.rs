@@ -32,13 +32,18 @@ pub(crate) fn is_here(launch: &Launch) -> bool {
 pub(crate) fn recover(task: &Task, launch: &Launch) -> Result<Recovery, StoreError> {
     let cause = if stop::requested(task).is_some() { StopCause::User } else { StopCause::None };
     if stop::declared_lost(task) {
-        return Ok(Recovery::Ended(Ended::lost(may_have_run(task)?, cause, "the lead declared the turn lost")));
+        return Ok(Recovery::Ended(Ended::lost(
+            may_have_run(task)?,
+            cause,
+            "the lead declared the turn lost",
+        )));
     }
     if !is_here(launch) {
         return Ok(Recovery::Elsewhere);
     }
     let Some(running) = task.read::<Running>()? else {
-        let mut ended = Ended::not_started(ReasonCode::RunnerLost, "the runner was lost before the launch".to_owned());
+        let mut ended =
+            Ended::not_started(ReasonCode::RunnerLost, "the runner was lost before the launch".to_owned());
         ended.recovered = true;
         return Ok(Recovery::Ended(ended));
     };
@@ -69,6 +74,7 @@ pub(crate) fn recover(task: &Task, launch: &Launch) -> Result<Recovery, StoreErr
 
 /// Certain only when the provider has said something.
 fn may_have_run(task: &Task) -> Result<MayHaveRun, StoreError> {
-    let said_something = ["stdout", "stderr"].iter().any(|name| streams::raw_size(task, name).is_some_and(|size| size > 0));
+    let said_something =
+        ["stdout", "stderr"].iter().any(|name| streams::raw_size(task, name).is_some_and(|size| size > 0));
     Ok(if said_something { MayHaveRun::Yes } else { MayHaveRun::Unknown })
 }

@@ -75,7 +75,8 @@ fn attempt(context: &Context, id: TaskId) -> Result<(), Leave> {
     let signals = TerminationSignals::block().map_err(|error| Leave::Failed(format!("signals: {error}")))?;
     process::become_subreaper().map_err(|error| Leave::Failed(format!("containment: {error}")))?;
     let root = Root::open(&context.root)?;
-    let task = root.task(id)?.ok_or_else(|| Leave::Failed(format!("there is no task {id} in {}", context.root)))?;
+    let task =
+        root.task(id)?.ok_or_else(|| Leave::Failed(format!("there is no task {id} in {}", context.root)))?;
     let lock = take_run_lock(&task)?;
     if task.read::<Outcome>()?.is_some() {
         tidy(&root, &task, &lock);
@@ -172,7 +173,12 @@ impl Work<'_> {
 
     fn lease(&self) -> Result<Option<Lease>, LeaseError> {
         let request = &self.request.record;
-        lease::take(self.root, self.task.id(), request.requested_config.permission, request.canonical_cwd.as_path())
+        lease::take(
+            self.root,
+            self.task.id(),
+            request.requested_config.permission,
+            request.canonical_cwd.as_path(),
+        )
     }
 
     /// Whether `span` has passed since admission.
@@ -237,7 +243,8 @@ impl Work<'_> {
             request_sha256: self.request.sha256,
             plan_sha256: self.plan.sha256,
             nonce: store::random_nonce(),
-            machine_id: admit::machine_id(record::failure::Stage::SubmitTask).map_err(|error| error.to_string())?,
+            machine_id: admit::machine_id(record::failure::Stage::SubmitTask)
+                .map_err(|error| error.to_string())?,
             boot_id: process::boot_id().map_err(describe)?,
             pid_namespace: process::pid_namespace().map_err(describe)?,
             host_name: process::host_name(),
@@ -250,15 +257,26 @@ impl Work<'_> {
         let profile = provider::catalogue()
             .get(&self.request.record.provider)
             .ok_or_else(|| Leave::Failed("this program does not know the provider".to_owned()))?;
-        let monitor =
-            Monitor::new(self.root, self.task, &self.request, &self.plan, self.signals, profile.summariser())?;
+        let monitor = Monitor::new(
+            self.root,
+            self.task,
+            &self.request,
+            &self.plan,
+            self.signals,
+            profile.summariser(),
+        )?;
         Ok(monitor.watch(launched))
     }
 
     /// Seals, and does not give up while the storage only refuses for the moment.
     fn seal(&self, ended: Ended) -> Result<Loaded<Seal>, StoreError> {
-        let sealing =
-            Sealing { root: self.root, task: self.task, lock: self.lock, request: &self.request, plan: &self.plan };
+        let sealing = Sealing {
+            root: self.root,
+            task: self.task,
+            lock: self.lock,
+            request: &self.request,
+            plan: &self.plan,
+        };
         seal(&sealing, ended)
     }
 }
@@ -288,7 +306,9 @@ fn not_plannable(error: &crate::TurnError) -> ReasonCode {
     use record::failure::FailureCode;
     match error.code {
         FailureCode::WorkspaceInvalid => ReasonCode::WorkspaceGone,
-        FailureCode::ProviderUnavailable | FailureCode::ProviderPreflightFailed => ReasonCode::ExecutableDrift,
+        FailureCode::ProviderUnavailable | FailureCode::ProviderPreflightFailed => {
+            ReasonCode::ExecutableDrift
+        }
         FailureCode::FenceUnavailable => ReasonCode::FenceUnavailable,
         _ => ReasonCode::PlanDrift,
     }
@@ -298,4 +318,3 @@ fn not_plannable(error: &crate::TurnError) -> ReasonCode {
 pub(crate) fn journal(root: &Root, task: &Task, event: EventKind, detail: Option<String>) {
     let _ = root.journal().append(&Event { at: now(), task_id: task.id(), event, detail });
 }
-

@@ -71,7 +71,9 @@ fn check_lost(task: &Task) -> Result<(), TurnError> {
         return refused("somebody acts on the task right now, so it is not lost");
     }
     if is_here(&launch.record) {
-        return refused("the task's process can be looked for on this machine; cancel it without --declare-lost");
+        return refused(
+            "the task's process can be looked for on this machine; cancel it without --declare-lost",
+        );
     }
     Ok(())
 }

@@ -17,8 +17,15 @@ pub(crate) fn verdict(seal: &Seal, finding: Finding) -> (Verdict, Reason) {
     let rejected = match (finding, stopped_by_clock(seal.stop)) {
         (Finding::ProviderError { code, message, retry_at }, _) => Reason { code, message, retry_at },
         (_, Some(code)) => reason(code, None),
-        (Finding::Defect { .. }, None) if seal.invocation.state == InvocationState::Lost && said_nothing(seal) => {
+        (Finding::Defect { .. }, None)
+            if seal.invocation.state == InvocationState::Lost && said_nothing(seal) =>
+        {
             reason(ReasonCode::RunnerLost, None)
+        }
+        (Finding::Defect { code: ReasonCode::IncompleteOutput, message }, None)
+            if seal.invocation.exit_code == Some(0) && said_nothing(seal) =>
+        {
+            reason(ReasonCode::EmptyOutput, Some(message))
         }
         (Finding::Defect { code, message }, None) => reason(code, Some(message)),
         (Finding::Success, None) => reason(ReasonCode::Completed, None),
@@ -57,10 +64,14 @@ pub(crate) fn sentence(code: ReasonCode) -> &'static str {
     match code {
         ReasonCode::Completed => "The turn is complete.",
         ReasonCode::ProviderFailed => "The provider reported a failure.",
-        ReasonCode::AuthenticationRequired => "The provider did not accept a login; sign in with its own program.",
+        ReasonCode::AuthenticationRequired => {
+            "The provider did not accept a login; sign in with its own program."
+        }
         ReasonCode::RateLimited => "The provider asked to come back later.",
         ReasonCode::QuotaExhausted => "The provider's quota is used up.",
-        ReasonCode::InvalidOutput => "The output breaks the provider's grammar, so no answer was taken from it.",
+        ReasonCode::InvalidOutput => {
+            "The output breaks the provider's grammar, so no answer was taken from it."
+        }
         ReasonCode::IncompleteOutput => "The output stops before the turn's end.",
         ReasonCode::EmptyOutput => "The turn ended without an answer.",
         ReasonCode::OutputConflict => "Two places that must hold the same answer differ.",
@@ -128,7 +139,9 @@ mod tests {
     #[test]
     fn a_success_wins_over_every_stop() {
         for stop in StopCause::ALL {
-            for invocation in [Invocation::exited(1), Invocation::signalled(9), Invocation::of(InvocationState::Lost)] {
+            for invocation in
+                [Invocation::exited(1), Invocation::signalled(9), Invocation::of(InvocationState::Lost)]
+            {
                 let (verdict, reason) = verdict(&seal(*stop, invocation), Finding::Success);
                 assert_eq!((verdict, reason.code), (Verdict::Committed, ReasonCode::Completed));
             }
@@ -137,7 +150,7 @@ mod tests {
 
     #[test]
     fn decisions_then_errors_then_clocks_then_defects() {
-        let code = |stop, finding| verdict(&seal(stop, Invocation::exited(0)), finding).1.code;
+        let code = |stop, finding| verdict(&seal(stop, Invocation::exited(1)), finding).1.code;
         for (stop, expected) in [
             (StopCause::User, ReasonCode::Cancelled),
             (StopCause::Supervisor, ReasonCode::Interrupted),
@@ -155,6 +168,14 @@ mod tests {
         ] {
             assert_eq!(code(stop, provider_error()), ReasonCode::RateLimited);
             assert_eq!(code(stop, defect()), expected);
+        }
+    }
+
+    #[test]
+    fn a_good_end_without_a_byte_is_empty_and_a_bad_one_incomplete() {
+        for (code, expected) in [(0, ReasonCode::EmptyOutput), (1, ReasonCode::IncompleteOutput)] {
+            let seal = seal(StopCause::None, Invocation::exited(code));
+            assert_eq!(verdict(&seal, defect()).1.code, expected);
         }
     }
 

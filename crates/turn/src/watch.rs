@@ -95,7 +95,11 @@ impl Directories {
         for id in ids {
             let directory = context.root.as_path().join("tasks").join(id.to_string());
             // A directory that can not be watched is looked at in the fallback rhythm.
-            let _ = rustix::fs::inotify::add_watch(&inotify, directory, WatchFlags::CREATE | WatchFlags::MOVED_TO);
+            let _ = rustix::fs::inotify::add_watch(
+                &inotify,
+                directory,
+                WatchFlags::CREATE | WatchFlags::MOVED_TO,
+            );
         }
         Self(Some(inotify))
     }

@@ -28,13 +28,17 @@ pub(crate) fn resolve(path: &Path, root: &AbsolutePath) -> Result<AbsolutePath, 
     if !canonical.is_dir() {
         return Err(invalid(format!("the workspace {shown} is not a directory")));
     }
-    let workspace =
-        AbsolutePath::new(&canonical).map_err(|error| invalid(format!("the workspace {shown} can not be used: {error}")))?;
+    let workspace = AbsolutePath::new(&canonical)
+        .map_err(|error| invalid(format!("the workspace {shown} can not be used: {error}")))?;
     if root.contains(&workspace) {
-        return Err(invalid(format!("the workspace {workspace} lies in the state root {root}; choose another root")));
+        return Err(invalid(format!(
+            "the workspace {workspace} lies in the state root {root}; choose another root"
+        )));
     }
     if workspace.contains(root) {
-        return Err(invalid(format!("the workspace {workspace} contains the state root {root}; choose another root")));
+        return Err(invalid(format!(
+            "the workspace {workspace} contains the state root {root}; choose another root"
+        )));
     }
     Ok(workspace)
 }

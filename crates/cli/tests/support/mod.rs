@@ -49,6 +49,15 @@ impl Lead {
         for name in ["codex", "pi"] {
             fake::install(&lead.programs, name).unwrap();
         }
+        // Else the repository of this project would be the workspace's.
+        let made = Command::new("git")
+            .args(["init", "--quiet"])
+            .arg(&lead.workspace)
+            .env_clear()
+            .env("HOME", &lead.home)
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .status();
+        assert!(made.unwrap().success());
         lead
     }
 

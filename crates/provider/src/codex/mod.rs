@@ -133,6 +133,15 @@ impl Profile for Codex {
         })
     }
 
+    fn fence_limits(&self) -> &'static [&'static str] {
+        &[
+            "codex's own sandbox limits what the model's commands and patches write, and keeps them off the network; codex itself, \
+             its hooks and its login shell run outside of it.",
+            "In workspace-write its sandbox also allows writing to the temporary directories.",
+            "Reading is not limited to the workspace.",
+        ]
+    }
+
     fn summariser(&self) -> Box<dyn Summariser> {
         Box::new(summary::CodexSummary::new())
     }

@@ -78,6 +78,12 @@ impl Profile for Offline {
         })
     }
 
+    fn fence_limits(&self) -> &'static [&'static str] {
+        &[
+            "The survey has no code that writes to the workspace, and starts nothing but git commands that read.",
+        ]
+    }
+
     fn summariser(&self) -> Box<dyn Summariser> {
         Box::new(summary::WorkerSummary::new())
     }

@@ -13,6 +13,7 @@ use crate::environment::{BASE_NAMES, CACHE_NAMES, DESKTOP_NAMES, Environment};
 use crate::error::PlanError;
 use crate::host::Host;
 use crate::judge::Judge;
+use crate::probe::ProbeOutput;
 use crate::profile::{Draft, PlanInput, Profile};
 use crate::roots::{self, Roots, resolved};
 use crate::summary::Summariser;
@@ -22,6 +23,9 @@ const PROGRAM: &str = "pi";
 const REQUIRED_FLAGS: &[&str] = &["--mode", "--model", "--session", "--thinking", "--tools"];
 /// Every tool that can not write.
 const READ_ONLY_TOOLS: &str = "read,grep,find,ls";
+/// The list of tools leaves those of configured tool servers in place, and they may write: where the CLI knows such servers,
+/// it is told to use none.
+const NO_TOOL_SERVERS: &str = "--no-mcp";
 const EFFORTS: &[&str] = &["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 const AGENT_DIRECTORY_NAME: &str = "PI_CODING_AGENT_DIR";
 const SESSION_DIRECTORY_NAME: &str = "PI_CODING_AGENT_SESSION_DIR";
@@ -122,6 +126,22 @@ impl Profile for Pi {
             probes: probe::version_and_help(&[]),
             required_flags: REQUIRED_FLAGS.to_vec(),
         })
+    }
+
+    fn finish(&self, draft: Draft, facts: &[ProbeOutput]) -> Result<LaunchPlan, PlanError> {
+        let has_servers = facts.last().is_some_and(|help| probe::offers(help, NO_TOOL_SERVERS));
+        let mut launch = probe::finish(draft, facts)?;
+        if has_servers {
+            launch.argv.push(NO_TOOL_SERVERS.to_owned());
+        }
+        Ok(launch)
+    }
+
+    fn fence_limits(&self) -> &'static [&'static str] {
+        &[
+            "The model is offered only tools that read; pi itself and extensions of its user run without a fence.",
+            "Reading is not limited to the workspace.",
+        ]
     }
 
     fn summariser(&self) -> Box<dyn Summariser> {

@@ -1,9 +1,9 @@
 //! The side of the commands: is there a supervisor, and if not, start one.
 
-use std::{fs, io};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread;
+use std::{fs, io};
 
 use record::Sha256Digest;
 use record::answer::{SupervisorState, SupervisorView};
@@ -77,7 +77,8 @@ impl Supervisor for Embedded {
             // With very many open tasks that are none of ours, the supervisor itself finds out.
             open.len() > ENSURE_LOOKS_MAX_COUNT
                 || open.iter().any(|task| {
-                    matches!(look::at(root, *task, &machine), Ok(Sight::Ours { .. })) && !gave_up.contains(*task)
+                    matches!(look::at(root, *task, &machine), Ok(Sight::Ours { .. }))
+                        && !gave_up.contains(*task)
                 })
         })
     }

@@ -41,7 +41,13 @@ impl GaveUp {
 
     /// Leaves a note on the task.
     pub(super) fn add(&self, task: TaskId) -> io::Result<()> {
-        OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(self.note(task)).map(drop)
+        OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(self.note(task))
+            .map(drop)
     }
 
     /// Removes the note on the task, if there is one.

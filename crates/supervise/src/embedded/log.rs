@@ -18,6 +18,7 @@ pub(super) fn line(message: impl Display) {
         // Runners append to the same open file description, so the next byte of anybody is the first one.
         let _ = ftruncate(&output, 0);
     }
-    let time = Timestamp::from_system_time(SystemTime::now()).map(|time| time.to_string()).unwrap_or_default();
+    let time =
+        Timestamp::from_system_time(SystemTime::now()).map(|time| time.to_string()).unwrap_or_default();
     let _ = output.write_all(format!("{time} [{}] {message}\n", std::process::id()).as_bytes());
 }

@@ -23,11 +23,7 @@ pub(super) enum Sight {
     /// It belongs to another supervisor or machine, or its records are no good.
     Foreign(String),
     /// It is ours to run.
-    Ours {
-        task: Task,
-        admitted_at: Timestamp,
-        progress: Progress,
-    },
+    Ours { task: Task, admitted_at: Timestamp, progress: Progress },
 }
 
 /// Reads what the queue needs.

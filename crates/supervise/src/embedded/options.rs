@@ -42,10 +42,17 @@ impl ServeOptions {
             let value = arguments.next();
             match (name.to_str(), value.as_deref().and_then(OsStr::to_str)) {
                 (Some(ROOT_OPTION), Some(value)) if root.is_none() => {
-                    root = Some(value.parse().map_err(|_| SuperviseError::Arguments("the root is no clean absolute path"))?);
+                    root = Some(
+                        value
+                            .parse()
+                            .map_err(|_| SuperviseError::Arguments("the root is no clean absolute path"))?,
+                    );
                 }
                 (Some(SLOTS_OPTION), Some(value)) if slots.is_none() => {
-                    slots = Some(parse_slots(value).ok_or(SuperviseError::Arguments("the slots are no such number"))?);
+                    slots = Some(
+                        parse_slots(value)
+                            .ok_or(SuperviseError::Arguments("the slots are no such number"))?,
+                    );
                 }
                 _ => return Err(SuperviseError::Arguments("an unknown, repeated or unfinished option")),
             }
@@ -73,7 +80,9 @@ impl ServeOptions {
             let value = std::env::var_os(SLOTS_VARIABLE)?;
             let slots = value.to_str().and_then(parse_slots);
             if slots.is_none() {
-                log::line(format_args!("{SLOTS_VARIABLE} is not a number from 1 to {SLOTS_MAX_COUNT} and is not used"));
+                log::line(format_args!(
+                    "{SLOTS_VARIABLE} is not a number from 1 to {SLOTS_MAX_COUNT} and is not used"
+                ));
             }
             slots
         });

@@ -12,8 +12,8 @@ use record::{TaskId, Timestamp};
 use crate::limits::{
     RECHECK_FIRST_MILLISECONDS, SCAN_PERIOD_SECONDS, STARTS_WITHOUT_PROGRESS_MAX_COUNT, Timing,
 };
-use entry::{Delay, Entry, Place, Standing};
 pub(super) use entry::{Aside, Claim, Ended, Next, Progress};
+use entry::{Delay, Entry, Place, Standing};
 
 mod entry;
 
@@ -121,18 +121,14 @@ impl Queue {
         if self.occupying.len() >= slots {
             return None;
         }
-        let claimed: Vec<_> = self
-            .occupying
-            .iter()
-            .filter_map(|task| claim(&mut self.entries, *task, &mut read))
-            .collect();
-        self.ready
-            .iter()
-            .map(|place| place.task)
-            .find(|task| match claim(&mut self.entries, *task, &mut read) {
+        let claimed: Vec<_> =
+            self.occupying.iter().filter_map(|task| claim(&mut self.entries, *task, &mut read)).collect();
+        self.ready.iter().map(|place| place.task).find(|task| {
+            match claim(&mut self.entries, *task, &mut read) {
                 Some(directory) => !claimed.contains(&directory),
                 None => true,
-            })
+            }
+        })
     }
 
     /// Its runner was started as our child.
@@ -234,25 +230,14 @@ impl Queue {
             .timers
             .iter()
             .map(|(_, task)| *task)
-            .filter(|task| {
-                matches!(
-                    self.entries[task].standing,
-                    Standing::Delayed { why: Delay::Busy, .. }
-                )
-            })
+            .filter(|task| matches!(self.entries[task].standing, Standing::Delayed { why: Delay::Busy, .. }))
             .collect();
         for task in waiting {
             self.stand(task, Standing::Ready);
         }
     }
 
-    fn insert(
-        &mut self,
-        task: TaskId,
-        admitted_at: Timestamp,
-        progress: Progress,
-        standing: Standing,
-    ) {
+    fn insert(&mut self, task: TaskId, admitted_at: Timestamp, progress: Progress, standing: Standing) {
         if self.knows(task) {
             return;
         }

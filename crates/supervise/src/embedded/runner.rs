@@ -47,13 +47,15 @@ impl Runner {
     /// # Errors
     /// The program can not be executed.
     pub(super) fn start(&self, root: &AbsolutePath, task: TaskId) -> Result<u32, SuperviseError> {
-        self.spawn(root, task).map_err(|source| SuperviseError::Start { program: self.program.clone(), source })
+        self.spawn(root, task)
+            .map_err(|source| SuperviseError::Start { program: self.program.clone(), source })
     }
 
     /// By `posix_spawn`, since the standard library would hand on the signals that are blocked here.
     fn spawn(&self, root: &AbsolutePath, task: TaskId) -> io::Result<u32> {
         let mut attributes = PosixSpawnAttr::init()?;
-        attributes.set_flags(PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK | PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF)?;
+        attributes
+            .set_flags(PosixSpawnFlags::POSIX_SPAWN_SETSIGMASK | PosixSpawnFlags::POSIX_SPAWN_SETSIGDEF)?;
         attributes.set_sigmask(&SigSet::empty())?;
         attributes.set_sigdefault(&SigSet::all())?;
         let mut descriptors = PosixSpawnFileActions::init()?;

@@ -63,7 +63,11 @@ fn run(options: &ServeOptions) -> Result<(), SuperviseError> {
 
 /// Releases the lock and looks once more: a dispatcher that committed before and saw the lock held relies on that look
 /// (STATE.md 3.2). Whether something is open. `released` happens between the two.
-fn release(lock: Lock, work: &mut Work<'_>, released: impl FnOnce() -> io::Result<()>) -> Result<bool, SuperviseError> {
+fn release(
+    lock: Lock,
+    work: &mut Work<'_>,
+    released: impl FnOnce() -> io::Result<()>,
+) -> Result<bool, SuperviseError> {
     drop(lock);
     released().map_err(SuperviseError::Setup)?;
     work.scan();

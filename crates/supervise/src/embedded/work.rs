@@ -13,11 +13,11 @@ use store::{Root, StoreError};
 use super::children::ChildSignal;
 use super::gave_up::GaveUp;
 use super::hints::{Hint, Hints};
+use super::log;
 use super::look::{self, Sight};
 use super::options::ServeOptions;
 use super::queue::{Aside, Ended, Next, Queue};
 use super::runner::Runner;
-use super::log;
 use crate::limits::SCAN_PERIOD_WITHOUT_HINTS_SECONDS;
 use crate::{RUNNER_BUSY_EXIT_CODE, SuperviseError, points};
 
@@ -65,7 +65,12 @@ pub(super) struct Work<'a> {
 
 impl<'a> Work<'a> {
     /// Prepares the work and watches the root; looks at nothing yet.
-    pub(super) fn new(root: &'a Root, machine: Sha256Digest, options: &'a ServeOptions, signals: Signals) -> Result<Self, StoreError> {
+    pub(super) fn new(
+        root: &'a Root,
+        machine: Sha256Digest,
+        options: &'a ServeOptions,
+        signals: Signals,
+    ) -> Result<Self, StoreError> {
         let gave_up = GaveUp::of(root, &machine)?;
         if let Err(error) = gave_up.make_directory() {
             log::line(format_args!("{}: {error}", gave_up.directory().display()));
@@ -133,7 +138,9 @@ impl<'a> Work<'a> {
     pub(super) fn scan(&mut self) {
         let period = match self.hints {
             Some(_) => self.options.timing.scan_period,
-            None => self.options.timing.scan_period.min(Duration::from_secs(SCAN_PERIOD_WITHOUT_HINTS_SECONDS)),
+            None => {
+                self.options.timing.scan_period.min(Duration::from_secs(SCAN_PERIOD_WITHOUT_HINTS_SECONDS))
+            }
         };
         self.next_scan = Instant::now() + period;
         let open = match self.root.open_tasks() {
@@ -238,7 +245,9 @@ impl<'a> Work<'a> {
         match self.queue.ended(id, ended) {
             Next::Again(delay) => log::line(format_args!("task {id} is tried again in {delay:?}")),
             Next::GiveUp => {
-                log::line(format_args!("task {id} is tried no more: its runner was started too often without progress"));
+                log::line(format_args!(
+                    "task {id} is tried no more: its runner was started too often without progress"
+                ));
                 if let Err(error) = self.gave_up.add(id) {
                     log::line(format_args!("{}: {error}", self.gave_up.directory().display()));
                 }
@@ -312,9 +321,8 @@ impl<'a> Work<'a> {
         let scan = (idle_since.is_none() || self.hints.is_none()).then_some(self.next_scan);
         let leave = idle_since.map(|since| since + self.options.timing.linger);
         let until = [scan, leave, self.queue.next_due()].into_iter().flatten().min();
-        let timeout = until.and_then(|moment| {
-            Timespec::try_from(moment.saturating_duration_since(Instant::now())).ok()
-        });
+        let timeout = until
+            .and_then(|moment| Timespec::try_from(moment.saturating_duration_since(Instant::now())).ok());
         let descriptors = [
             Some(self.signals.termination.fd()),
             Some(self.signals.children.fd()),

@@ -3,8 +3,8 @@
 #![allow(dead_code, unreachable_pub)]
 
 use record::plan::{
-    CapturedEnvironment, DirectoryIdentity, EffectiveConfig, IdentityFile, IdentityRole, LaunchPlan, Plan, Predicate,
-    StartMethod,
+    CapturedEnvironment, DirectoryIdentity, EffectiveConfig, IdentityFile, IdentityRole, LaunchPlan, Plan,
+    Predicate, StartMethod,
 };
 use record::request::{Request, RequestedConfig, RequestedLimits};
 use record::submission::Submission;

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::mem::MaybeUninit;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -66,7 +67,9 @@ impl Stage {
         fs::create_dir(place.join("stage")).expect("a stage");
         fs::write(place.join("stage/events"), "").expect("a file");
         fs::write(place.join("stage/timing"), timing).expect("a file");
-        let root = Root::open_or_create(&AbsolutePath::new(&place.join("root")).expect("a path")).expect("a root");
+        symlink(TEST_PROGRAM, place.join("stage/delegate")).expect("a link");
+        let root =
+            Root::open_or_create(&AbsolutePath::new(&place.join("root")).expect("a path")).expect("a root");
         Self { root, holds: HashMap::new(), directory }
     }
 
@@ -231,7 +234,10 @@ pub fn starts(events: &[Event]) -> Vec<TaskId> {
 /// Where a task's first start stands.
 #[track_caller]
 pub fn place_of_start(events: &[Event], wanted: TaskId) -> usize {
-    events.iter().position(|event| matches!(event, Event::Start { task, .. } if *task == wanted)).expect("a start")
+    events
+        .iter()
+        .position(|event| matches!(event, Event::Start { task, .. } if *task == wanted))
+        .expect("a start")
 }
 
 pub fn supervisors(events: &[Event]) -> usize {

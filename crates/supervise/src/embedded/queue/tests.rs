@@ -103,7 +103,10 @@ fn waits_double_up_to_the_longest_and_progress_begins_anew() {
     let mut queue = queue();
     queue.add(task(1), moment(1), NOT_LAUNCHED);
     for seconds in [1, 2, 4, 8, 16, 32, 60, 60] {
-        assert_eq!(queue.ended(task(1), ended(now, NOT_LAUNCHED, true)), Next::Again(Duration::from_secs(seconds)));
+        assert_eq!(
+            queue.ended(task(1), ended(now, NOT_LAUNCHED, true)),
+            Next::Again(Duration::from_secs(seconds))
+        );
     }
     assert_eq!(queue.ended(task(1), ended(now, LAUNCHED, false)), Next::Again(timing.restart_first));
 }
@@ -174,7 +177,8 @@ fn step() -> impl Strategy<Value = Step> {
         number.clone().prop_map(Step::AddElsewhere),
         Just(Step::Start),
         number.clone().prop_map(Step::Finish),
-        (number.clone(), any::<bool>(), any::<bool>()).prop_map(|(task, launched, busy)| Step::End(task, launched, busy)),
+        (number.clone(), any::<bool>(), any::<bool>())
+            .prop_map(|(task, launched, busy)| Step::End(task, launched, busy)),
         (0_u16..3_000).prop_map(Step::Pass),
         number.clone().prop_map(Step::Close),
         number.prop_map(Step::SetAside),

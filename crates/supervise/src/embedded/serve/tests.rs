@@ -14,7 +14,8 @@ fn a_task_committed_while_the_lock_was_held_is_seen_after_its_release() {
     let path = AbsolutePath::new(&path).expect("a path");
     let root = Root::open_or_create(&path).expect("a root");
     let machine = machine().expect("a machine");
-    let options = ServeOptions { root: path, delegate: "/none".into(), slots: Some(1), timing: Timing::default() };
+    let options =
+        ServeOptions { root: path, delegate: "/none".into(), slots: Some(1), timing: Timing::default() };
     let supervisor = root.supervisor_directory(&machine).expect("a directory");
 
     for committed in [false, true] {
@@ -31,7 +32,10 @@ fn a_task_committed_while_the_lock_was_held_is_seen_after_its_release() {
             assert!(supervisor.is_locked().expect("an answer"), "a dispatcher would start nothing");
         }
         let dispatched = || {
-            assert!(!supervisor.is_locked().expect("an answer"), "a dispatcher would rely on this supervisor");
+            assert!(
+                !supervisor.is_locked().expect("an answer"),
+                "a dispatcher would rely on this supervisor"
+            );
             Ok(())
         };
         assert_eq!(release(lock, &mut work, dispatched).expect("released"), committed);
