@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use record::TaskId;
+use record::{AbsolutePath, TaskId};
 
 use crate::error::PlanError;
 use crate::host::Host;
+use crate::roots::TEMPORARY_NAMES;
 
 /// Handed on to every program, when set.
 pub(crate) const BASE_NAMES: &[&str] = &[
@@ -72,6 +73,13 @@ impl Environment {
     /// Replaces the value of a variable.
     pub(crate) fn set(&mut self, name: &str, value: String) {
         self.0.insert(name.to_owned(), value);
+    }
+
+    /// Makes every name for a temporary directory mean that one.
+    pub(crate) fn use_temporary(&mut self, directory: &AbsolutePath) {
+        for name in TEMPORARY_NAMES {
+            self.set(name, directory.to_string());
+        }
     }
 
     /// `NAME=VALUE`, sorted by name.

@@ -8,6 +8,7 @@ use record::request::Request;
 use crate::error::PlanError;
 use crate::host::Host;
 use crate::judge::Judge;
+use crate::models::ModelListing;
 use crate::probe::{self, Probe, ProbeOutput};
 use crate::summary::Summariser;
 
@@ -20,6 +21,8 @@ pub struct PlanInput<'a> {
     pub brief: &'a [u8],
     /// Where the CLI may leave declared artifacts.
     pub output_directory: &'a AbsolutePath,
+    /// The turn's private temporary directory, made before the launch; the only one behind our fence (STATE.md 7).
+    pub temporary_directory: &'a AbsolutePath,
 }
 
 /// A plan before the CLI was asked for its version and help.
@@ -43,6 +46,16 @@ pub trait Profile: Sync {
 
     /// Names of the variables that planning may ask the host for, which are all that have to be captured.
     fn environment_names(&self) -> Vec<&'static str>;
+
+    /// Names of variables whose values are secret and may come from an environment file only (STATE.md 8).
+    fn secret_names(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// How the CLI lists its models; `None` when it can not (providers.md 7).
+    fn models(&self) -> Option<&'static dyn ModelListing> {
+        None
+    }
 
     /// The static plan: arguments, environment, identity of the executable, and the probes that are wanted.
     ///

@@ -16,7 +16,7 @@ const COMMON: &[&str] = &[
     #[cfg(target_os = "macos")]
     "/var/folders",
 ];
-const TEMPORARY_NAMES: &[&str] = &["TMPDIR", "TMP", "TEMP"];
+pub(crate) const TEMPORARY_NAMES: &[&str] = &["TMPDIR", "TMP", "TEMP"];
 
 /// A set of writable directories under construction.
 pub(crate) struct Roots<'a> {
@@ -37,6 +37,20 @@ impl<'a> Roots<'a> {
             roots.add_text(path)?;
         }
         roots.add_variables(environment, TEMPORARY_NAMES)?;
+        if permission == Permission::WorkspaceWrite {
+            roots.add(workspace)?;
+        }
+        Ok(roots)
+    }
+
+    /// The directories behind our own fence: the workspace where the mode allows that. Nothing that all may write is among
+    /// them (STATE.md 7).
+    pub(crate) fn fenced(
+        host: &'a dyn Host,
+        workspace: &AbsolutePath,
+        permission: Permission,
+    ) -> Result<Self, PlanError> {
+        let mut roots = Self { host, paths: Vec::new() };
         if permission == Permission::WorkspaceWrite {
             roots.add(workspace)?;
         }

@@ -17,6 +17,7 @@ pub mod id;
 pub mod json;
 pub mod launch;
 pub mod limits;
+pub mod models;
 pub mod outcome;
 pub mod path;
 pub mod plan;

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -35,6 +35,7 @@ fn main() -> ExitCode {
         (Some(RUN_WORD), ["--root", root, task]) | (Some("--root"), [root, task]) => {
             run(&root.parse().expect("a root"), task.parse().expect("a task"))
         }
+        (Some("orphan"), [fifo]) => wait_at(Path::new(fifo)),
         (Some("submit"), [root, task]) => {
             submit(&root.parse().expect("a root"), task.parse().expect("a task"))
         }
@@ -142,13 +143,27 @@ fn obey(stage: &Stage, task: &Task, lock: &RunLock, command: &str) -> Option<u8>
             None
         }
         ["hold"] => {
-            let mut fifo = File::open(stage.path(format!("hold-{}", task.id()))).expect("a FIFO");
-            // The end of the test comes as the end of the file.
-            let _ = fifo.read(&mut [0]).expect("readable");
+            wait_at(&stage.path(format!("hold-{}", task.id())));
+            None
+        }
+        ["leave-orphan-on-hold"] => {
+            let orphan = Command::new(env::current_exe().expect("a path"))
+                .arg("orphan")
+                .arg(stage.path(format!("hold-{}", task.id())))
+                .spawn()
+                .expect("an orphan");
+            stage.event(format_args!("orphan {}", orphan.id()));
             None
         }
         _ => panic!("unknown command {command}"),
     }
+}
+
+/// Waits for a byte. The end of the test comes as the end of the file.
+fn wait_at(fifo: &Path) -> ExitCode {
+    let mut fifo = File::open(fifo).expect("a FIFO");
+    let _ = fifo.read(&mut [0]).expect("readable");
+    ExitCode::SUCCESS
 }
 
 fn digests(task: &Task) -> (Sha256Digest, Sha256Digest) {

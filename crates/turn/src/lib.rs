@@ -10,6 +10,7 @@ mod brief;
 mod context;
 mod error;
 mod evidence;
+mod fence;
 mod host;
 mod launch;
 mod lease;

@@ -11,7 +11,7 @@ use store::Root;
 
 use crate::error::{At, TurnError};
 use crate::host::CapturedHost;
-use crate::{probe, workspace};
+use crate::{fence, probe, workspace};
 
 /// What planning works on.
 pub(crate) struct Planning<'a> {
@@ -38,7 +38,13 @@ pub(crate) fn plan<'a>(profile: &dyn Profile, planning: &Planning<'a>) -> Result
     let cache = root.probe_cache();
     let host = CapturedHost::new(captured, planning.own_executable, root.probe_cache());
     let output_directory = output_directory(root, request);
-    let input = PlanInput { request, brief: planning.brief, output_directory: &output_directory };
+    let temporary_directory = fence::temporary_directory(captured, request.task_id);
+    let input = PlanInput {
+        request,
+        brief: planning.brief,
+        output_directory: &output_directory,
+        temporary_directory: &temporary_directory,
+    };
     let draft = profile.plan(&input, &host).at(Stage::PrepareProvider)?;
     let entry = draft.launch.identity.first().map(|file| file.path.clone());
     let facts = probe::run_all(

@@ -72,7 +72,7 @@ pub(crate) enum Command {
     Status(OneTask),
     /// Fetch the outcome of a task: where the answer is, and its digest
     Collect(Collect),
-    /// Wait for tasks to end
+    /// Wait for tasks to end; interrupting this leaves them alone
     Wait(Wait),
     /// Show the raw output of a task
     Logs(OneTask),
@@ -174,7 +174,7 @@ pub(crate) struct Dispatch {
     /// Longest wait for another turn that writes in the same workspace
     #[arg(long, value_name = "DURATION", default_value_t = Span::from_seconds(LEASE_WAIT_DEFAULT_SECONDS), hide_default_value = true, help = "Longest wait for another turn that writes in the same workspace [default: 1h]", allow_hyphen_values = true)]
     pub(crate) lease_wait: Span,
-    /// Follow the turn to its end and print the answer
+    /// Follow the turn to its end and print the answer; interrupting this leaves the turn alone
     #[arg(long)]
     pub(crate) wait: bool,
     /// With --wait: stop watching after this time; the turn goes on

@@ -34,11 +34,8 @@ pub(crate) fn state(answer: &Answer) -> String {
             _ => "could not be determined from here".to_owned(),
         },
     };
-    let terminal = outcome.is_some();
-    match &answer.stop {
-        Some(_) if !terminal => format!("{words}, asked to end"),
-        _ => words,
-    }
+    let asked_to_end = answer.stop.is_some() || answer.stops.as_ref().is_some_and(|stops| !stops.is_empty());
+    if asked_to_end && outcome.is_none() { format!("{words}, asked to end") } else { words }
 }
 
 /// What `status` prints.

@@ -75,6 +75,21 @@ next        delegate wait {ID}
 }
 
 #[test]
+fn a_task_that_was_asked_to_end() {
+    let mut answer = sample::running();
+    answer.stops = Some(vec![record::answer::StopView {
+        request_id: record::id::Nonce::from_random([2; 16]),
+        cause: record::launch::StopRequestCause::User,
+        requested: true,
+        terminated: false,
+    }]);
+    assert_eq!(state(&answer), "running, asked to end");
+    answer.outcome = sample::committed().outcome;
+    answer.publication = Publication::Committed;
+    assert_eq!(state(&answer), "committed");
+}
+
+#[test]
 fn a_committed_task() {
     assert_eq!(
         status(&sample::committed(), None, &place()),

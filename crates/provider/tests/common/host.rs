@@ -135,6 +135,12 @@ pub(crate) fn plan_brief(
     brief: &[u8],
 ) -> Result<provider::Draft, provider::PlanError> {
     let output_directory = "/state/tasks/t/output".parse().unwrap();
-    let input = PlanInput { request, brief, output_directory: &output_directory };
+    let temporary_directory: AbsolutePath = "/tmp/dlg-0202020202020202".parse().unwrap();
+    let input = PlanInput {
+        request,
+        brief,
+        output_directory: &output_directory,
+        temporary_directory: &temporary_directory,
+    };
     provider::catalogue().get(&request.provider).unwrap().plan(&input, host)
 }

@@ -104,6 +104,7 @@ impl<'a> Work<'a> {
     /// # Errors
     /// The system can not wait for events.
     pub(super) fn run(&mut self) -> Result<Stop, SuperviseError> {
+        log::bound();
         log::line(format_args!("supervisor serves {} with {} slots", self.root.path(), self.slots));
         self.scan();
         self.forget_old_notes();
@@ -117,6 +118,7 @@ impl<'a> Work<'a> {
             self.reap().map_err(SuperviseError::Setup)?;
             self.heed_hints();
             if self.next_scan <= Instant::now() && (!self.is_idle() || self.hints.is_none()) {
+                log::bound();
                 self.scan();
             }
             self.heed_timers();

@@ -38,6 +38,7 @@ pub enum Event {
     Supervisor { pid: u32 },
     Start { task: TaskId, runner: u32, supervisor: u32 },
     End { task: TaskId },
+    Orphan { pid: u32 },
 }
 
 fn parse(line: &str) -> Event {
@@ -49,6 +50,7 @@ fn parse(line: &str) -> Event {
             runner: number(runner),
             supervisor: number(supervisor),
         },
+        ["orphan", pid] => Event::Orphan { pid: number(pid) },
         ["end", task] => Event::End { task: task.parse().expect("a task") },
         _ => panic!("not an event: {line}"),
     }
@@ -202,8 +204,8 @@ impl Drop for Stage {
         });
         supervisors.for_each(end);
         for event in self.events() {
-            if let Event::Start { runner, .. } = event {
-                end(runner);
+            if let Event::Start { runner: pid, .. } | Event::Orphan { pid } = event {
+                end(pid);
             }
         }
     }
@@ -252,7 +254,7 @@ pub fn most_at_once(events: &[Event]) -> usize {
         match event {
             Event::Start { task, .. } => drop(running.insert(*task)),
             Event::End { task } => drop(running.remove(task)),
-            Event::Supervisor { .. } => {}
+            Event::Supervisor { .. } | Event::Orphan { .. } => {}
         }
         most = most.max(running.len());
     }
@@ -282,12 +284,23 @@ pub fn signal(pid: u32, signal: Signal) {
 /// Waits until a process has ended.
 #[track_caller]
 pub fn wait_for_exit(pid: u32) {
+    wait_at_process(pid, PollFlags::IN);
+}
+
+/// Waits until a process that ended was reaped too (Linux 6.9).
+#[track_caller]
+pub fn wait_until_reaped(pid: u32) {
+    wait_at_process(pid, PollFlags::empty());
+}
+
+#[track_caller]
+fn wait_at_process(pid: u32, flags: PollFlags) {
     if !is_ours(pid) {
         return;
     }
     if let Ok(pidfd) = pidfd_open(process(pid), PidfdFlags::empty()) {
         let patience = Timespec::try_from(PATIENCE).expect("a timeout");
-        let ended = poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], Some(&patience)).expect("poll");
+        let ended = poll(&mut [PollFd::new(&pidfd, flags)], Some(&patience)).expect("poll");
         assert!(ended > 0, "process {pid} does not end");
     }
 }
