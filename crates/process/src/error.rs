@@ -52,13 +52,28 @@ pub enum GateStep {
     Directory,
     /// Put the three standard descriptors in place and close the others at execution.
     Descriptors,
+    /// Open what the child may write.
+    Grants,
+    /// Raise the write fence.
+    Fence,
+    /// Prove that the write fence stands.
+    FenceProof,
     /// Execute the program.
     Execute,
 }
 
 impl GateStep {
-    const ALL: [Self; 6] =
-        [Self::Receive, Self::Session, Self::Limits, Self::Directory, Self::Descriptors, Self::Execute];
+    const ALL: [Self; 9] = [
+        Self::Receive,
+        Self::Session,
+        Self::Limits,
+        Self::Directory,
+        Self::Descriptors,
+        Self::Grants,
+        Self::Fence,
+        Self::FenceProof,
+        Self::Execute,
+    ];
 
     /// The number that stands for the step between gate and caller.
     pub(crate) fn number(self) -> u8 {
@@ -79,6 +94,9 @@ impl fmt::Display for GateStep {
             Self::Limits => "set the resource limits",
             Self::Directory => "enter the working directory",
             Self::Descriptors => "arrange the descriptors",
+            Self::Grants => "open what the child may write",
+            Self::Fence => "raise the write fence",
+            Self::FenceProof => "prove the write fence",
             Self::Execute => "execute the program",
         })
     }

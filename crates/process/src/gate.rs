@@ -5,6 +5,7 @@
 //! foreign runs, and the end of the starter is the end of the gate. After *go* the gate executes the program: same process
 //! number, same start time.
 
+mod fence;
 mod inside;
 mod wire;
 
@@ -20,6 +21,7 @@ use rustix::process::{Signal, pidfd_send_signal};
 
 use crate::child::Child;
 use crate::error::StartError;
+use crate::fence::Fence;
 use crate::identity::{ProcessIdentity, open_pidfd};
 use crate::limits::{GATE_ANSWER_TIMEOUT, GATE_EXIT_TIMEOUT};
 use crate::procfs;
@@ -56,16 +58,6 @@ pub enum Containment {
     Subreaper,
     /// Only the session and process group of the child.
     ProcessGroup,
-}
-
-/// What keeps a child from writing where it may not.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Fence {
-    /// Nothing.
-    None,
-    /// The sandbox that the program brings itself; nothing is added here.
-    Theirs,
 }
 
 /// Everything about one launch. Nothing is added and nothing is taken from the starter: arguments and environment are used
@@ -147,8 +139,8 @@ impl Gate {
     }
 
     /// The fence, as proved.
-    pub fn fence(&self) -> Fence {
-        self.fence
+    pub fn fence(&self) -> &Fence {
+        &self.fence
     }
 
     /// Lets the gate execute the program and returns once it did.

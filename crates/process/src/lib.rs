@@ -4,7 +4,7 @@
 //! leaves it is a [`Gate`], then a [`Child`], then an [`Ending`]; a [`Tree`] stands for everything the child started. The
 //! room knows no provider and no task, writes no record, and decides nothing about time: the caller owns the budget.
 //!
-//! The rules come from STATE.md 3.4 (launch), 3.5 (stop), 3.6 (recover) and 6 (containment). All `unsafe` code of the
+//! The rules come from STATE.md 3.4 (launch), 3.5 (stop), 3.6 (recover), 6 (containment) and 7 (fence). All `unsafe` code of the
 //! project is in the private module `raw`.
 
 #![deny(unsafe_op_in_unsafe_fn)]
@@ -16,6 +16,7 @@ mod child;
 mod clock;
 pub mod detach;
 mod error;
+mod fence;
 mod gate;
 mod host;
 mod identity;
@@ -32,7 +33,8 @@ pub use child::{Child, Ending};
 pub use clock::boot_clock;
 pub use detach::close_inherited_descriptors;
 pub use error::{GateStep, StartError};
-pub use gate::{Containment, Fence, GATE_WORD, Gate, LaunchSpec, Program, enter_gate_if_asked};
+pub use fence::{Fence, FenceSupport, WriteFence, fence_support};
+pub use gate::{Containment, GATE_WORD, Gate, LaunchSpec, Program, enter_gate_if_asked};
 pub use host::{boot_id, host_name, machine_id, pid_namespace};
 pub use identity::{ProcessIdentity, ProcessState, is_at_gate, process_state};
 pub use reap::{Reaped, become_subreaper, reap_orphans};

@@ -17,6 +17,9 @@ const PIDFD_SIGNAL_PROCESS_GROUP: libc::c_uint = 1 << 2;
 /// `PIDFD_INFO_EXIT` of `linux/pidfd.h`: the exit status is asked for, or was answered. Linux 6.15.
 const PIDFD_INFO_EXIT: u64 = 1 << 3;
 
+/// `LANDLOCK_CREATE_RULESET_VERSION` of `linux/landlock.h`: nothing is made, the version is answered. Linux 5.13.
+const LANDLOCK_CREATE_RULESET_VERSION: libc::c_uint = 1;
+
 /// The largest signal number, `_NSIG` of the kernel.
 const SIGNAL_MAX: libc::c_int = 64;
 
@@ -116,6 +119,20 @@ pub(crate) fn signal_group(pidfd: BorrowedFd<'_>, signal: Signal) -> io::Result<
         )
     };
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// The version of Landlock that the kernel offers to this process.
+pub(crate) fn landlock_version() -> io::Result<u32> {
+    // SAFETY: with this flag the call takes no memory, and asks for the null pointer and the length zero.
+    let answer = unsafe {
+        libc::syscall(
+            libc::SYS_landlock_create_ruleset,
+            ptr::null::<libc::c_void>(),
+            0_usize,
+            LANDLOCK_CREATE_RULESET_VERSION,
+        )
+    };
+    u32::try_from(answer).map_err(|_| io::Error::last_os_error())
 }
 
 /// The wait status of the process behind `pidfd`, once its parent has reaped it; `None` while that is not so or where the

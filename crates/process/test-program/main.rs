@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use process::{
     Containment, Fence, Gate, LaunchSpec, ProcessIdentity, Program, SealedInput, TerminationSignals,
+    WriteFence,
 };
 
 /// Longer than any test takes: a process that nobody ends goes away by itself.
@@ -39,6 +40,7 @@ fn main() -> io::Result<()> {
         }
         ["detach"] => process::detach::become_detached(None),
         ["signals"] => signals(),
+        ["fence-asked"] => asked_for_fence(),
         ["subreaper-asked"] => asked_for_subreaper(),
         _ => Err(io::Error::other("unknown role")),
     }
@@ -139,6 +141,20 @@ fn asked_for_subreaper() -> io::Result<()> {
     match Gate::spawn(&env::current_exe()?, shell(Path::new("/dev/null"), "exit 0")?) {
         Ok(_) => println!("started"),
         Err(error) => println!("{error}"),
+    }
+    Ok(())
+}
+
+/// Says what this kernel offers, and what comes of asking for a fence.
+fn asked_for_fence() -> io::Result<()> {
+    println!("{:?}", process::fence_support());
+    let mut spec = shell(Path::new("/dev/null"), "exit 0")?;
+    let forbidden = vec![env::temp_dir().canonicalize()?];
+    spec.fence = Fence::Ours(WriteFence { directories: Vec::new(), files: Vec::new(), forbidden });
+    spec.containment = Containment::ProcessGroup;
+    match Gate::spawn(&env::current_exe()?, spec) {
+        Ok(_) => println!("raised"),
+        Err(error) => println!("{error:?}"),
     }
     Ok(())
 }

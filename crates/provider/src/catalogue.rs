@@ -5,14 +5,15 @@ use record::plan::Predicate;
 
 use crate::judge::Judge;
 use crate::profile::Profile;
-use crate::{codex, offline, pi};
+use crate::{claude, codex, offline, pi};
 
 /// The immutable list of profiles, sorted by id.
 pub struct Catalogue {
-    profiles: [&'static dyn Profile; 3],
+    profiles: &'static [&'static dyn Profile],
 }
 
-static CATALOGUE: Catalogue = Catalogue { profiles: [&codex::Codex, &offline::Offline, &pi::Pi] };
+static CATALOGUE: Catalogue =
+    Catalogue { profiles: &[&claude::Claude, &codex::Codex, &offline::Offline, &pi::Pi] };
 
 /// The catalogue of this build.
 pub fn catalogue() -> &'static Catalogue {
@@ -22,7 +23,7 @@ pub fn catalogue() -> &'static Catalogue {
 impl Catalogue {
     /// Every profile, sorted by id.
     pub fn all(&self) -> &[&'static dyn Profile] {
-        &self.profiles
+        self.profiles
     }
 
     /// The profile of an id.
@@ -78,7 +79,7 @@ mod tests {
         let ids: Vec<_> = catalogue().all().iter().map(|profile| profile.description().id).collect();
         assert_eq!(
             ids.iter().map(ProfileId::as_str).collect::<Vec<_>>(),
-            ["codex:exec", "offline:survey", "pi:json"]
+            ["claude:print", "codex:exec", "offline:survey", "pi:json"]
         );
         for profile in catalogue().all() {
             let description = profile.description();
@@ -118,7 +119,7 @@ mod tests {
         ] {
             assert_eq!(catalogue().nearest(text).map(|id| id.to_string()).as_deref(), Some(id), "{text}");
         }
-        for text in ["", ":", "claude:print", "é", &"x".repeat(1000)] {
+        for text in ["", ":", "grok:print", "é", &"x".repeat(1000)] {
             assert_eq!(catalogue().nearest(text), None, "{text}");
         }
     }

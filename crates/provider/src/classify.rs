@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use record::Timestamp;
 use record::words::ReasonCode;
+use serde_json::{Map, Value};
 
 /// The class of an HTTP status. 403 is no matter of signing in again, and 5xx none of waiting until a known time.
 pub(crate) fn status_class(status: u16) -> ReasonCode {
@@ -25,6 +26,30 @@ pub(crate) fn leading_status(text: &str) -> Option<(u16, &str)> {
     (separated && (100..600).contains(&status)).then_some((status, rest))
 }
 
+/// The error in the body of a server's answer: the object named `error`, or the whole one.
+pub(crate) fn server_error(body: &str) -> Option<Map<String, Value>> {
+    let mut object: Map<String, Value> = serde_json::from_str(body).ok()?;
+    match object.remove("error") {
+        Some(Value::Object(inner)) => Some(inner),
+        _ => Some(object),
+    }
+}
+
+/// Whether a server's error names a used-up quota by its code or type.
+pub(crate) fn is_quota(error: &Map<String, Value>) -> bool {
+    const WORDS: &[&str] =
+        &["insufficient_quota", "quota_exceeded", "usage_limit_reached", "billing_hard_limit_reached"];
+    ["code", "type"]
+        .iter()
+        .any(|name| error.get(*name).and_then(Value::as_str).is_some_and(|word| WORDS.contains(&word)))
+}
+
+/// The time so many milliseconds after one in milliseconds of 1970.
+pub(crate) fn later(from_millis: u64, span_millis: u64) -> Option<Timestamp> {
+    let [from, span] = [from_millis, span_millis].map(Duration::from_millis);
+    Timestamp::from_system_time(SystemTime::UNIX_EPOCH.checked_add(from)?.checked_add(span)?).ok()
+}
+
 /// When the provider may be asked again, as its message says: an RFC 3339 time in UTC after `try again at` or `resets at`,
 /// or a span after `try again in`, counted from the time that the provider gave to the message (milliseconds of 1970).
 pub(crate) fn retry_at(message: &str, said_at_millis: Option<u64>) -> Option<Timestamp> {
@@ -36,8 +61,7 @@ pub(crate) fn retry_at(message: &str, said_at_millis: Option<u64>) -> Option<Tim
         return utc(text);
     }
     let span = span(after("try again in ")?)?;
-    let said_at = Duration::from_millis(said_at_millis?);
-    Timestamp::from_system_time(SystemTime::UNIX_EPOCH.checked_add(said_at)?.checked_add(span)?).ok()
+    later(said_at_millis?, u64::try_from(span.as_millis()).ok()?)
 }
 
 /// `2026-12-01T10:00:00Z`, with up to nine fractional digits, in the one form of records.

@@ -23,7 +23,7 @@ pub struct Evidence<'a> {
     pub stderr: &'a mut dyn Read,
     /// The sealed artifacts.
     pub artifact: &'a mut Artifacts<'a>,
-    /// The conversation that a continuation must answer from.
+    /// The conversation that must answer: the one to be continued, or the one whose id the launch chose.
     pub expected_session: Option<&'a str>,
     /// The model that was asked for.
     pub requested_model: Option<&'a str>,

@@ -6,6 +6,7 @@
 
 mod catalogue;
 mod classify;
+mod claude;
 mod codex;
 mod environment;
 mod error;
@@ -14,7 +15,9 @@ mod executable;
 mod host;
 mod judge;
 mod limits;
+mod model_name;
 mod models;
+mod number;
 mod offline;
 mod options;
 mod pi;
@@ -35,5 +38,6 @@ pub use offline::SURVEY_WORD;
 pub use models::ModelListing;
 pub use probe::{Probe, ProbeOutput};
 pub use profile::{Draft, PlanInput, Profile};
+pub use roots::TEMPORARY_NAMES;
 pub use screen::message as screened;
 pub use summary::{Summariser, Summary, Terminal};

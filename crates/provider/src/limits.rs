@@ -19,12 +19,22 @@ pub(crate) const SCREENED_MAX_BYTES: usize = 16 << 10;
 pub(crate) const WORDS_MAX_CHARACTERS: usize = 80;
 /// Longest answer that is kept while judging, in bytes: as long as the longest line (providers.md, Decisions 7).
 pub(crate) const ANSWER_MAX_BYTES: usize = record::json::LINE_MAX_BYTES;
+/// Most retries that claude is allowed, in retries: as many as it makes by itself (providers.md 4.11).
+pub(crate) const CLAUDE_RETRIES_MAX_COUNT: u32 = 10;
+/// Longest delay before a retry of claude, in seconds.
+pub(crate) const CLAUDE_RETRY_DELAY_MAX_SECONDS: f64 = 32.0;
+/// Most models that claude's usage may name, in models (providers.md 4.6).
+pub(crate) const USAGE_MODELS_MAX_COUNT: usize = 128;
+/// Longest name of a model in a usage statement, in bytes (providers.md 4.6).
+pub(crate) const USAGE_MODEL_NAME_MAX_BYTES: usize = 256;
 /// Most items that one codex turn may have, in items.
 pub(crate) const ITEMS_MAX_COUNT: usize = 1 << 16;
 /// Longest id of an item, in bytes (providers.md 3.3).
 pub(crate) const ITEM_ID_MAX_BYTES: usize = 256;
 /// Longest type word of an item, in bytes (providers.md 3.3).
 pub(crate) const ITEM_TYPE_MAX_BYTES: usize = 128;
+/// Longest number that is kept as text, in bytes (providers.md 2.2).
+pub(crate) const DECIMAL_MAX_BYTES: usize = 128;
 /// Most usage statements of one turn, in statements (providers.md 5.4). A turn that has more gets none: a part of them
 /// would look like all.
 pub(crate) const USAGE_MAX_COUNT: usize = 1024;
@@ -38,3 +48,9 @@ pub(crate) const SKIM_TEXT_MAX_BYTES: usize = 512;
 pub(crate) const SKIM_MAX_DEPTH: usize = 8;
 /// Most open items that a summariser tells apart, in items.
 pub(crate) const OPEN_ITEMS_MAX_COUNT: usize = 128;
+/// Most models of one list, in models (providers.md 0.2).
+pub(crate) const MODELS_MAX_COUNT: usize = 4096;
+/// Most efforts of one list of models, in efforts (providers.md 0.2).
+pub(crate) const MODEL_EFFORTS_MAX_COUNT: usize = 4096;
+/// Longest texts of one list of models together, in bytes (providers.md 0.2).
+pub(crate) const MODELS_MAX_BYTES: usize = 512 << 10;

@@ -16,14 +16,23 @@ pub(crate) struct Options<'a> {
     pub(crate) fence: Fence,
 }
 
-/// Checks mode, options, fence and environment file against what the profile offers. `modes_note` says what a mode that is
-/// not offered would need.
-pub(crate) fn check<'a>(
-    description: &Description,
-    request: &'a Request,
-    fences: &[Fence],
-    modes_note: &'static str,
-) -> Result<Options<'a>, PlanError> {
+/// What a profile offers, where its description does not tell.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Offer<'a> {
+    pub(crate) description: &'a Description,
+    /// The fences that it can run with.
+    pub(crate) fences: &'a [Fence],
+    /// What a mode that is not offered would need.
+    pub(crate) modes_note: &'static str,
+    /// The secret variables that an environment file may set.
+    pub(crate) secret_names: &'a [&'a str],
+    /// The shape of its conversation ids; a word such as `--last` has another (providers.md 1.13).
+    pub(crate) is_conversation: fn(&str) -> bool,
+}
+
+/// Checks mode, options, fence and environment file against what the profile offers.
+pub(crate) fn check<'a>(offer: Offer<'_>, request: &'a Request) -> Result<Options<'a>, PlanError> {
+    let Offer { description, fences, modes_note, secret_names, is_conversation } = offer;
     let profile = &description.id;
     let config = &request.requested_config;
     if !description.supported_modes.contains(&config.permission) {
@@ -52,13 +61,13 @@ pub(crate) fn check<'a>(
     }
     if !fences.contains(&options.fence) {
         let why = match options.fence {
-            Fence::Ours => "our write fence is not in this version",
+            Fence::Ours => "the program can not start inside our write fence",
             Fence::Theirs => "the program brings no fence of its own",
-            Fence::None => "the program never runs without it",
+            Fence::None => "the program is never run without a fence",
         };
         return Err(PlanError::FenceUnavailable { profile: profile.clone(), fence: options.fence, why });
     }
-    if request.environment_file.is_some() {
+    if request.environment_file.is_some() && secret_names.is_empty() {
         return Err(PlanError::EnvironmentFile { profile: profile.clone() });
     }
     for (option, text) in [(ProfileOption::Model, options.model), (ProfileOption::Effort, options.effort)] {
@@ -69,8 +78,8 @@ pub(crate) fn check<'a>(
     if let Some(prior) = &request.prior_session {
         let why = if prior.provider != *profile {
             "it belongs to another provider"
-        } else if !is_uuid(&prior.conversation_id) {
-            "its id is no UUID"
+        } else if !is_conversation(&prior.conversation_id) {
+            "its id has not the shape of this provider's"
         } else {
             return Ok(options);
         };
@@ -97,7 +106,7 @@ fn check_text(option: ProfileOption, text: &str) -> Result<(), PlanError> {
     Err(PlanError::InvalidOption { option, why: why.to_owned() })
 }
 
-/// The shape of the conversation ids of codex and pi; words such as `--last` have another (providers.md 1.13).
+/// The shape of most conversation ids.
 pub(crate) fn is_uuid(text: &str) -> bool {
     let bytes = text.as_bytes();
     bytes.len() == 36

@@ -16,7 +16,8 @@ const COMMON: &[&str] = &[
     #[cfg(target_os = "macos")]
     "/var/folders",
 ];
-pub(crate) const TEMPORARY_NAMES: &[&str] = &["TMPDIR", "TMP", "TEMP"];
+/// The variables that name a temporary directory.
+pub const TEMPORARY_NAMES: &[&str] = &["TMPDIR", "TMP", "TEMP"];
 
 /// A set of writable directories under construction.
 pub(crate) struct Roots<'a> {

@@ -14,44 +14,47 @@ use record::words::ReasonCode::{
     QuotaExhausted, RateLimited, Refusal,
 };
 
-/// The case, and what codex and pi make of it.
-const EXPECTED: &[(&str, ReasonCode, ReasonCode)] = &[
-    ("auth", AuthenticationRequired, AuthenticationRequired),
-    ("badtool", Completed, Completed),
-    ("context", ProviderFailed, ProviderFailed),
-    ("ctrl", Completed, Completed),
-    ("empty", EmptyOutput, EmptyOutput),
-    ("failed", ProviderFailed, ProviderFailed),
-    ("flaky", Completed, Completed),
-    ("flaky-stream", Completed, Completed),
-    ("forbidden", ProviderFailed, ProviderFailed),
-    ("hang-term", IncompleteOutput, IncompleteOutput),
-    ("length", IncompleteOutput, IncompleteOutput),
-    ("malformed", ProviderFailed, ProviderFailed),
-    ("model-not-found", ProviderFailed, ProviderFailed),
-    ("multi-line", Completed, Completed),
-    ("other-model", Completed, Completed),
-    ("overloaded", ProviderFailed, ProviderFailed),
-    ("quota", QuotaExhausted, QuotaExhausted),
-    ("rate-limit", RateLimited, RateLimited),
-    ("read-readonly", Completed, Completed),
-    ("reasoning", Completed, Completed),
-    ("refusal", Refusal, Refusal),
-    ("reset", ProviderFailed, ProviderFailed),
-    ("resume", Completed, Completed),
-    ("resume-unknown", IncompleteOutput, IncompleteOutput),
-    ("server-error", ProviderFailed, ProviderFailed),
-    ("shell-allowed", Completed, Completed),
-    ("shell-failed", Completed, Completed),
-    ("shell-readonly", Completed, Completed),
-    ("slow", Completed, Completed),
-    ("success", Completed, Completed),
-    ("success-write-mode", Completed, Completed),
-    ("tool-loop", Completed, Completed),
-    ("truncated", ProviderFailed, ProviderFailed),
-    ("write-allowed", Completed, Completed),
-    ("write-outside", Completed, Completed),
-    ("write-readonly", Completed, Completed),
+/// The CLIs, in the order of the columns of [`EXPECTED`].
+const CLIS: [(&str, &str); 3] =
+    [("codex-0.171.0", "codex:exec"), ("pi-1.6.0", "pi:json"), ("claude-2.1.332", "claude:print")];
+/// The case, and what each CLI makes of it.
+const EXPECTED: &[(&str, [ReasonCode; CLIS.len()])] = &[
+    ("auth", [AuthenticationRequired, AuthenticationRequired, AuthenticationRequired]),
+    ("badtool", [Completed, Completed, Completed]),
+    ("context", [ProviderFailed, ProviderFailed, ProviderFailed]),
+    ("ctrl", [Completed, Completed, Completed]),
+    ("empty", [EmptyOutput, EmptyOutput, EmptyOutput]),
+    ("failed", [ProviderFailed, ProviderFailed, ProviderFailed]),
+    ("flaky", [Completed, Completed, Completed]),
+    ("flaky-stream", [Completed, Completed, Completed]),
+    ("forbidden", [ProviderFailed, ProviderFailed, ProviderFailed]),
+    ("hang-term", [IncompleteOutput, IncompleteOutput, IncompleteOutput]),
+    ("length", [IncompleteOutput, IncompleteOutput, IncompleteOutput]),
+    ("malformed", [ProviderFailed, ProviderFailed, ProviderFailed]),
+    ("model-not-found", [ProviderFailed, ProviderFailed, ProviderFailed]),
+    ("multi-line", [Completed, Completed, Completed]),
+    ("other-model", [Completed, Completed, Completed]),
+    ("overloaded", [ProviderFailed, ProviderFailed, ProviderFailed]),
+    ("quota", [QuotaExhausted, QuotaExhausted, QuotaExhausted]),
+    ("rate-limit", [RateLimited, RateLimited, RateLimited]),
+    ("read-readonly", [Completed, Completed, Completed]),
+    ("reasoning", [Completed, Completed, Completed]),
+    ("refusal", [Refusal, Refusal, Refusal]),
+    ("reset", [ProviderFailed, ProviderFailed, ProviderFailed]),
+    ("resume", [Completed, Completed, Completed]),
+    ("resume-unknown", [IncompleteOutput, IncompleteOutput, ProviderFailed]),
+    ("server-error", [ProviderFailed, ProviderFailed, ProviderFailed]),
+    ("shell-allowed", [Completed, Completed, Completed]),
+    ("shell-failed", [Completed, Completed, Completed]),
+    ("shell-readonly", [Completed, Completed, Completed]),
+    ("slow", [Completed, Completed, Completed]),
+    ("success", [Completed, Completed, Completed]),
+    ("success-write-mode", [Completed, Completed, Completed]),
+    ("tool-loop", [Completed, Completed, Completed]),
+    ("truncated", [ProviderFailed, ProviderFailed, ProviderFailed]),
+    ("write-allowed", [Completed, Completed, Completed]),
+    ("write-outside", [Completed, Completed, Completed]),
+    ("write-readonly", [Completed, Completed, Completed]),
 ];
 
 struct Recorded {
@@ -84,18 +87,18 @@ impl Recorded {
     }
 }
 
-fn every_case(cli: &str, profile: &str, expected: impl Fn(&(&str, ReasonCode, ReasonCode)) -> ReasonCode) {
+fn every_case(column: usize) {
+    let (cli, profile) = CLIS[column];
     let recorded_cases: BTreeSet<String> = fs::read_dir(directory(cli))
         .unwrap()
         .filter_map(|entry| entry.unwrap().file_name().to_str()?.split('.').next().map(str::to_owned))
         .collect();
     let expected_cases: BTreeSet<String> = EXPECTED.iter().map(|row| row.0.to_owned()).collect();
     assert_eq!(recorded_cases, expected_cases, "{cli}: every recorded case has a row, every row a case");
-    for row in EXPECTED {
-        let case = row.0;
+    for (case, expected) in EXPECTED {
         let recorded = recorded(cli, case);
         let (judgement, answer) = recorded.left().judge(profile);
-        assert_eq!(code(&judgement.finding), expected(row), "{cli} {case}: {:?}", judgement.finding);
+        assert_eq!(code(&judgement.finding), expected[column], "{cli} {case}: {:?}", judgement.finding);
         assert_eq!(judgement.session.is_some(), !recorded.stdout.is_empty(), "{cli} {case}");
         if let Finding::ProviderError { message, .. } = &judgement.finding {
             assert!(message.as_ref().is_some_and(|message| !message.is_empty()), "{cli} {case}");
@@ -119,12 +122,17 @@ fn every_case(cli: &str, profile: &str, expected: impl Fn(&(&str, ReasonCode, Re
 
 #[test]
 fn codex_cases() {
-    every_case("codex-0.171.0", "codex:exec", |row| row.1);
+    every_case(0);
 }
 
 #[test]
 fn pi_cases() {
-    every_case("pi-1.6.0", "pi:json", |row| row.2);
+    every_case(1);
+}
+
+#[test]
+fn claude_cases() {
+    every_case(2);
 }
 
 #[test]
@@ -137,19 +145,47 @@ fn codex_denied_writes_are_noted() {
 }
 
 #[test]
-fn pi_tells_another_model_when_one_was_asked_for() {
-    let recorded = recorded("pi-1.6.0", "other-model");
-    let asked = Left { requested_model: Some("scripted-model"), ..recorded.left() };
-    assert_eq!(asked.code("pi:json"), ModelMismatch);
-    let asked = Left { requested_model: Some("another-model-1"), ..recorded.left() };
-    assert_eq!(asked.code("pi:json"), Completed);
+fn another_model_is_told_when_one_was_asked_for() {
+    for (cli, profile) in [CLIS[1], CLIS[2]] {
+        let recorded = recorded(cli, "other-model");
+        let asked = Left { requested_model: Some("scripted-model"), ..recorded.left() };
+        assert_eq!(asked.code(profile), ModelMismatch, "{cli}");
+        let asked = Left { requested_model: Some("another-model-1"), ..recorded.left() };
+        assert_eq!(asked.code(profile), Completed, "{cli}");
+    }
+}
+
+/// Cut after every line, and in the middle of it: nothing is committed unless the event that ends the turn is there.
+#[test]
+fn a_cut_stream_is_committed_only_with_its_end() {
+    for (cli, profile) in CLIS {
+        for (case, _) in EXPECTED {
+            let stdout = recorded(cli, case).stdout;
+            let mut end = 0;
+            for line in stdout.split_inclusive(|byte| *byte == b'\n') {
+                for end in [end + line.len() / 2, end + line.len()] {
+                    let cut = &stdout[..end];
+                    let mut summariser = catalogue().get(&profile.parse().unwrap()).unwrap().summariser();
+                    summariser.feed(cut);
+                    summariser.feed(b"\n");
+                    let committed = Left::stdout(cut).code(profile) == Completed;
+                    let ended = summariser.summary().terminal == Some(Terminal::Success);
+                    assert!(ended || !committed, "{cli} {case}, cut at byte {end}");
+                }
+                end += line.len();
+            }
+        }
+    }
 }
 
 #[test]
 fn an_unknown_conversation_is_told_in_the_clis_words() {
-    for (cli, profile) in [("codex-0.171.0", "codex:exec"), ("pi-1.6.0", "pi:json")] {
+    for (cli, profile) in CLIS {
         let (judgement, _) = recorded(cli, "resume-unknown").left().judge(profile);
-        let Finding::Defect { message, .. } = judgement.finding else { panic!("{cli}") };
+        let message = match judgement.finding {
+            Finding::Defect { message, .. } | Finding::ProviderError { message: Some(message), .. } => message,
+            other => panic!("{cli}: {other:?}"),
+        };
         assert!(message.contains("found"), "{cli}: {message}");
     }
 }

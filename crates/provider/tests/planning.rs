@@ -2,13 +2,13 @@
 
 mod common;
 
-use common::host::{FakeHost, plan, plan_brief, request};
+use common::host::{FakeHost, continued, plan, plan_brief, request};
 use provider::{Draft, PlanError, ProbeOutput, catalogue};
 use record::failure::FailureCode;
 use record::plan::{IdentityRole, StartMethod};
-use record::request::{PriorSession, Request};
+use record::request::Request;
 use record::words::{Fence, Permission, ProfileOption};
-use record::{Span, TaskId};
+use record::Span;
 
 const CONVERSATION: &str = "01a22bc4-35fe-76d2-9b19-eb939069cedd";
 
@@ -21,15 +21,6 @@ fn pi_host() -> FakeHost {
         .file("/opt/lib/pi/dist/cli.js", b"#!/usr/bin/env node\nrun()")
         .file("/opt/lib/pi/package.json", br#"{"name":"pi"}"#)
         .link("/opt/bin/pi", "/opt/lib/pi/dist/cli.js")
-}
-
-fn continued(mut request: Request, conversation: &str) -> Request {
-    request.prior_session = Some(PriorSession {
-        provider: request.provider.clone(),
-        conversation_id: conversation.to_owned(),
-        predecessor_task_id: TaskId::from_random([9; 16]),
-    });
-    request
 }
 
 fn roots(draft: &Draft) -> Vec<&str> {
@@ -220,7 +211,7 @@ fn pi_read_only() {
     assert!(draft.launch.environment.contains(&"PI_CODING_AGENT_DIR=/data/agent".to_owned()));
     assert_eq!(
         roots(&draft),
-        ["/data/agent", "/data/agent/sessions", "/dev", "/home/u/.pi", "/tmp", "/var/tmp"]
+        ["/data/agent", "/data/agent/sessions", "/home/u/.pi"]
     );
     let roles: Vec<_> = identity(&draft).into_iter().map(|(role, _)| role).collect();
     assert_eq!(
@@ -282,17 +273,20 @@ fn what_requests_are_refused() {
         plan(&request, &host).unwrap_err().code()
     };
     let write = |request: &mut Request| request.requested_config.permission = Permission::WorkspaceWrite;
-    assert_eq!(refused("pi:json", &write), FailureCode::UnsupportedOption);
     assert_eq!(refused("offline:survey", &write), FailureCode::UnsupportedOption);
+    // Nothing but its tool list fences pi, and in this mode the list has every tool.
+    let trusted = |request: &mut Request| {
+        request.requested_config.permission = Permission::WorkspaceWrite;
+        request.fence = Some(Fence::Theirs);
+    };
+    assert_eq!(refused("pi:json", &trusted), FailureCode::FenceUnavailable);
     for provider in ["codex:exec", "pi:json", "offline:survey"] {
-        let fence = |request: &mut Request| request.fence = Some(Fence::Ours);
-        assert_eq!(refused(provider, &fence), FailureCode::FenceUnavailable);
         let native =
             |request: &mut Request| request.requested_config.native_timeout = Some(Span::from_seconds(1));
         assert_eq!(refused(provider, &native), FailureCode::UnsupportedOption);
-        let file = |request: &mut Request| request.environment_file = Some("/e".parse().unwrap());
-        assert_eq!(refused(provider, &file), FailureCode::UnsupportedOption);
     }
+    let file = |request: &mut Request| request.environment_file = Some("/e".parse().unwrap());
+    assert_eq!(refused("offline:survey", &file), FailureCode::UnsupportedOption);
     let theirs = |request: &mut Request| request.fence = Some(Fence::Theirs);
     assert_eq!(refused("offline:survey", &theirs), FailureCode::FenceUnavailable);
     let model = |request: &mut Request| request.requested_config.model = Some("m".to_owned());
@@ -383,12 +377,29 @@ fn probes_decide_version_and_flags() {
 
 #[test]
 fn errors_name_what_to_do() {
-    let write = plan(&request("pi:json", Permission::WorkspaceWrite), &pi_host()).unwrap_err();
-    assert_eq!(
-        write.to_string(),
-        "pi:json does not offer workspace-write: pi writes wherever its user may, so this mode needs our write fence, \
-         which is not in this version"
-    );
+    let mut request = request("pi:json", Permission::WorkspaceWrite);
+    request.fence = Some(Fence::Theirs);
+    let fence = plan(&request, &pi_host()).unwrap_err().to_string();
+    assert!(fence.contains("pi:json") && fence.contains("theirs"), "{fence}");
     let option = PlanError::InvalidOption { option: ProfileOption::Continuation, why: "x".to_owned() };
     assert_eq!(option.code(), FailureCode::ContinuationUnavailable);
+}
+
+#[test]
+fn pi_writes_only_behind_our_fence() {
+    let draft = plan(&request("pi:json", Permission::WorkspaceWrite), &pi_host()).unwrap();
+    assert_eq!(draft.launch.argv, ["pi", "--mode", "json", "--tools", "read,bash,edit,write,grep,find,ls"]);
+    assert_eq!(draft.launch.effective_config.fence, Fence::Ours);
+    assert_eq!(roots(&draft), ["/home/u/.pi", "/home/u/.pi/agent", "/home/u/.pi/agent/sessions", "/home/u/work"]);
+    assert!(draft.launch.environment.contains(&"TMPDIR=/tmp/dlg-0202020202020202".to_owned()));
+}
+
+#[test]
+fn codex_behind_our_fence_has_none_of_its_own() {
+    let mut request = request("codex:exec", Permission::WorkspaceWrite);
+    request.fence = Some(Fence::Ours);
+    let draft = plan(&request, &codex_host()).unwrap();
+    let sandbox = draft.launch.argv.iter().position(|word| word == "--sandbox").unwrap();
+    assert_eq!(draft.launch.argv[sandbox + 1], "danger-full-access");
+    assert_eq!(roots(&draft), ["/home/u/.codex", "/home/u/work"]);
 }

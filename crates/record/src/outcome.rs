@@ -107,9 +107,10 @@ pub struct OutcomeSession {
     pub provider: ProfileId,
     /// The CLI's id of the conversation.
     pub conversation_id: String,
-    /// The task whose conversation this went on with.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub after: Option<TaskId>,
+    /// The tasks whose turns came before this one in the conversation: the predecessor, then those in which it had already
+    /// gone on.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub after: Vec<TaskId>,
     /// Whether a continuation is possible.
     pub resumable: bool,
     /// Why not.

@@ -22,6 +22,9 @@ pub struct Plan {
     pub request_sha256: Sha256Digest,
     /// What the launch executes.
     pub launch: LaunchPlan,
+    /// Names that the environment file sets, sorted; their values are read at launch and never recorded (STATE.md 8).
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub environment_file_names: Vec<String>,
     /// The workspace as a directory, so that another one under the same name is noticed.
     pub workspace: DirectoryIdentity,
     /// The environment in which the plan was made and in which it is made again.
@@ -45,6 +48,12 @@ pub struct LaunchPlan {
     pub start: StartMethod,
     /// The arguments, the program's own name first.
     pub argv: Vec<String>,
+    /// What standard input gets before the brief; absent = nothing.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub stdin_prefix: Option<String>,
+    /// The id that the launch gives to a new conversation; absent when it goes on with one, or the CLI makes the id.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub new_conversation: Option<String>,
     /// `NAME=VALUE`, sorted by name; exactly what the child gets.
     pub environment: Vec<String>,
     /// The child's working directory.

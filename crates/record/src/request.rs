@@ -87,4 +87,8 @@ pub struct PriorSession {
     pub conversation_id: String,
     /// The predecessor; never the task itself.
     pub predecessor_task_id: TaskId,
+    /// Tasks in which the conversation already went on after the predecessor, sorted; not empty only when the lead asked to
+    /// go on from the earlier one all the same (STATE.md 5).
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub later_task_ids: Vec<TaskId>,
 }

@@ -7,6 +7,7 @@
 //! Every step that matters for durability is a named fault point; [`points`] lists them all.
 
 mod admit;
+mod conversation;
 mod directory;
 mod error;
 mod evidence;
@@ -27,6 +28,7 @@ mod supervisor;
 mod task;
 
 pub use admit::{Admitted, NewTask};
+pub use conversation::ConversationLock;
 pub use error::StoreError;
 pub use evidence::{Import, RawStreams};
 pub use journal::{Cursor, InvalidCursor, Journal, JournalLine, JournalReader};

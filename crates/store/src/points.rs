@@ -134,6 +134,12 @@ pub const AFTER_TASK: [&str; 3] = [TASK_RENAMED, TASK_DIRECTORY_SYNCED, JOURNAL_
 
 /// The run lock of a task was taken.
 pub const RUN_LOCKED: &str = "store.run_lock.taken";
+/// The lock of a conversation was taken.
+pub const CONVERSATION_LOCKED: &str = "store.conversation.locked";
+/// A claim on a conversation is there.
+pub const CLAIM_MADE: &str = "store.conversation.claim_made";
+/// It is durable.
+pub const CLAIM_SYNCED: &str = "store.conversation.claim_synced";
 /// A lease was taken.
 pub const LEASE_LOCKED: &str = "store.lease.taken";
 /// The supervisor's lock was taken.

@@ -33,7 +33,8 @@ const OPEN: &str = "open";
 pub(crate) const LEASES: &str = "leases";
 pub(crate) const PROBES: &str = "probes";
 pub(crate) const SUPERVISOR: &str = "supervisor";
-const DIRECTORIES: [&str; 7] = [TASKS, STAGING, OPEN, "sessions", LEASES, PROBES, SUPERVISOR];
+pub(crate) const SESSIONS: &str = "sessions";
+const DIRECTORIES: [&str; 7] = [TASKS, STAGING, OPEN, SESSIONS, LEASES, PROBES, SUPERVISOR];
 
 /// An open state root. Clones share it.
 #[derive(Clone, Debug)]

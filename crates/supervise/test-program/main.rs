@@ -147,6 +147,10 @@ fn obey(stage: &Stage, task: &Task, lock: &RunLock, command: &str) -> Option<u8>
             None
         }
         ["leave-orphan-on-hold"] => {
+            #[expect(
+                clippy::zombie_processes,
+                reason = "it outlives this process, and the supervisor reaps it"
+            )]
             let orphan = Command::new(env::current_exe().expect("a path"))
                 .arg("orphan")
                 .arg(stage.path(format!("hold-{}", task.id())))

@@ -3,9 +3,8 @@
 mod common;
 
 use std::fs;
-use std::thread;
 
-use common::{Event, STAYS, Stage, wait_until_reaped};
+use common::{Event, STAYS, Stage, open_process, wait_until_reaped};
 
 #[test]
 fn an_orphan_is_left_alive_and_reaped_when_it_ends() {
@@ -21,8 +20,7 @@ fn an_orphan_is_left_alive_and_reaped_when_it_ends() {
     });
     let status = fs::read_to_string(format!("/proc/{orphan}/status")).expect("a living orphan");
     assert!(status.contains(&format!("PPid:\t{supervisor}\n")), "{status}");
-    thread::scope(|scope| {
-        scope.spawn(|| wait_until_reaped(orphan));
-        stage.release(task);
-    });
+    let process = open_process(orphan).expect("a living orphan");
+    stage.release(task);
+    wait_until_reaped(&process);
 }

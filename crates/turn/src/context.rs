@@ -54,7 +54,7 @@ fn current_umask() -> u32 {
 }
 
 /// The wall clock.
-pub(crate) fn now() -> Timestamp {
+pub fn now() -> Timestamp {
     Timestamp::from_system_time(std::time::SystemTime::now()).unwrap_or_else(|_| {
         Timestamp::from_system_time(std::time::UNIX_EPOCH).expect("the epoch is a valid time")
     })

@@ -1,8 +1,11 @@
 //! What can go wrong, as a stable code, a stage and a sentence.
 
+use std::io::ErrorKind;
+
 use provider::PlanError;
 use record::answer::{Answer, TaskRecord};
 use record::failure::{Failure, FailureCode, NextAction, Stage};
+use rustix::fs::{Access, AtFlags, CWD, accessat};
 use store::StoreError;
 
 /// A failure with its stable code, the step at which it happened, and a sentence for people.
@@ -65,8 +68,29 @@ pub(crate) trait At<T> {
 
 impl<T> At<T> for Result<T, StoreError> {
     fn at(self, stage: Stage) -> Result<T, TurnError> {
-        self.map_err(|error| TurnError::new(store_code(&error), stage, error.to_string()))
+        self.map_err(|error| {
+            let mut message = error.to_string();
+            if is_fenced(&error) {
+                message.push_str(
+                    " although its modes allow it: a process behind a write fence can not write a state root",
+                );
+            }
+            TurnError::new(store_code(&error), stage, message)
+        })
     }
+}
+
+/// Whether the system refused to write something.
+fn is_denied(error: &StoreError) -> bool {
+    matches!(error, StoreError::Io { source, .. } if source.kind() == ErrorKind::PermissionDenied)
+}
+
+/// Whether it refused what owner and modes allow: the process runs behind a fence, such as that of a turn (STATE.md 7).
+fn is_fenced(error: &StoreError) -> bool {
+    let StoreError::Io { path, .. } = error else { return false };
+    let wanted = Access::WRITE_OK | Access::EXEC_OK;
+    is_denied(error)
+        && path.parent().is_some_and(|parent| accessat(CWD, parent, wanted, AtFlags::EACCESS).is_ok())
 }
 
 impl<T> At<T> for Result<T, PlanError> {
@@ -85,6 +109,7 @@ fn store_code(error: &StoreError) -> FailureCode {
         StoreError::Uncertain { .. } => FailureCode::StorageUncertain,
         StoreError::Full { .. } => FailureCode::StorageFull,
         StoreError::ReadOnly { .. } => FailureCode::RootInvalid,
+        error if is_denied(error) => FailureCode::RootInvalid,
         _ => FailureCode::StateRootUnavailable,
     }
 }

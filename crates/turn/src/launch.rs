@@ -1,5 +1,6 @@
 //! From a licence to a running provider, through the gate (STATE.md 3.4).
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::{Read, Seek};
 use std::path::Path;
@@ -10,13 +11,13 @@ use record::json::Record;
 use record::launch::{Launch, Running};
 use record::plan::{CapturedEnvironment, LaunchPlan, Plan, StartMethod};
 use record::request::Request;
-use record::words::{Containment, Fence, ReasonCode};
+use record::words::{Containment, ReasonCode};
 use store::{LaunchClaim, RawStreams, Task};
 
 use crate::context::now;
 use crate::evidence::Ended;
 use crate::host::CapturedHost;
-use crate::stop;
+use crate::{fence, secrets, stop};
 
 /// The program that becomes the gate: the very image that runs now, whatever has become of its path.
 pub(crate) const GATE_PROGRAM: &str = "/proc/self/exe";
@@ -61,27 +62,29 @@ pub(crate) fn launch(input: &LaunchInput<'_>, claim: &LaunchClaim) -> Result<Lau
     let failed = |message: String| Ended::not_started(ReasonCode::StartFailed, message);
     let RawStreams { stdout, stderr } = task.create_raw(claim).map_err(|error| failed(error.to_string()))?;
     let hashed = plan.launch.identity.first().and_then(|entry| host.take_hashed(&entry.path));
+    let (fence, temporary) = fence::of_turn(task, plan).map_err(|error| failed(error.to_string()))?;
     let spec = LaunchSpec {
         program: program(&plan.launch, hashed).map_err(failed)?,
         argv: plan.launch.argv.iter().map(Into::into).collect(),
-        environment: plan.launch.environment.iter().map(Into::into).collect(),
+        environment: environment(input)?,
         directory: plan.launch.directory.to_path_buf(),
-        stdin: SealedInput::from_bytes(input.brief).map_err(|error| failed(error.to_string()))?,
+        stdin: standard_input(&plan.launch, input.brief).map_err(|error| failed(error.to_string()))?,
         stdout,
         stderr,
         umask: plan.captured.umask,
         open_files_limit: open_files_limit(&plan.captured),
         containment: process::Containment::Subreaper,
-        fence: match plan.launch.effective_config.fence {
-            Fence::Theirs => process::Fence::Theirs,
-            Fence::None | Fence::Ours => process::Fence::None,
-        },
+        fence,
     };
-    let gate = Gate::spawn(Path::new(GATE_PROGRAM), spec).map_err(|error| failed(error.to_string()))?;
+    let gate = Gate::spawn(Path::new(GATE_PROGRAM), spec)
+        .map_err(|error| Ended::not_started(fence::reason(&error), error.to_string()))?;
     let tree = Tree::new(gate.identity(), &request.task_id.to_string());
     let running = running_record(input, &gate);
     task.create(&running)
         .map_err(|error| Ended::not_started(ReasonCode::StorageUncertain, error.to_string()))?;
+    if let Some(temporary) = temporary {
+        temporary.keep();
+    }
     if !host.is_unchanged() {
         return Err(Ended::not_started(
             ReasonCode::ExecutableDrift,
@@ -95,6 +98,31 @@ pub(crate) fn launch(input: &LaunchInput<'_>, claim: &LaunchClaim) -> Result<Lau
         Ok(child) => Ok(Launched { child, tree, running, recovered: false }),
         Err(StartError::ExecutionUndetermined(_)) => Err(Ended::undetermined_start(tree)),
         Err(error) => Err(failed(error.to_string())),
+    }
+}
+
+/// The planned environment, with the secret values as the environment file has them now: they may have been replaced since
+/// admission, their names may not (STATE.md 8).
+fn environment(input: &LaunchInput<'_>) -> Result<Vec<OsString>, Ended> {
+    let LaunchInput { request, plan, .. } = input;
+    let mut environment: Vec<OsString> = plan.launch.environment.iter().map(Into::into).collect();
+    let Some(path) = &request.environment_file else { return Ok(environment) };
+    let allowed = provider::catalogue().get(&request.provider).map_or(&[][..], |profile| profile.secret_names());
+    let secrets = secrets::read(path, allowed)
+        .map_err(|error| Ended::not_started(ReasonCode::PlanDrift, error.message))?;
+    if secrets.names() != plan.environment_file_names {
+        let message = "the environment file sets other names than at admission".to_owned();
+        return Err(Ended::not_started(ReasonCode::PlanDrift, message));
+    }
+    environment.extend(secrets.entries().map(OsString::from));
+    Ok(environment)
+}
+
+/// The brief, behind what the plan puts in front of it.
+fn standard_input(launch: &LaunchPlan, brief: &[u8]) -> std::io::Result<SealedInput> {
+    match &launch.stdin_prefix {
+        None => SealedInput::from_bytes(brief),
+        Some(prefix) => SealedInput::from_bytes(&[prefix.as_bytes(), brief].concat()),
     }
 }
 
@@ -113,7 +141,7 @@ fn running_record(input: &LaunchInput<'_>, gate: &Gate) -> Running {
         deadline_boot_nanos: nanoseconds(begun.saturating_add(budget)),
         started_boot_nanos: nanoseconds(begun),
         containment: Containment::Subreaper,
-        fence: input.plan.launch.effective_config.fence,
+        fence: fence::proved(gate.fence()),
         started_at: now(),
     }
 }

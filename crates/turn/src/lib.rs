@@ -6,11 +6,15 @@
 pub mod limits;
 
 mod admit;
+mod asked;
 mod brief;
 mod context;
+mod continuation;
+mod discover;
 mod error;
 mod evidence;
 mod fence;
+mod go_on;
 mod host;
 mod launch;
 mod lease;
@@ -21,19 +25,22 @@ mod probe;
 mod publish;
 mod recover;
 mod runner;
+mod secrets;
 mod stop;
 mod streams;
 mod verdict;
 mod watch;
 mod workspace;
 
-pub use admit::{BriefSource, DispatchInput, dispatch};
-pub use context::{Context, capture_environment};
-pub use error::TurnError;
-pub use observe::{
-    Subject, capabilities, found_executables, logs, nearest_profile, providers, status, subject,
-    unsupported_capability,
+pub use admit::dispatch;
+pub use asked::{BriefSource, DispatchInput};
+pub use context::{Context, capture_environment, now};
+pub use discover::{
+    capabilities, found_executables, models, nearest_profile, preflight, providers, unsupported_capability,
 };
+pub use error::TurnError;
+pub use go_on::{ContinueInput, continue_task};
+pub use observe::{Subject, logs, status, subject};
 pub use runner::{RunnerExit, run};
 pub use stop::cancel;
 pub use watch::{Until, watch};

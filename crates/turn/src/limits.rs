@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 /// Longest time of one probe of an executable (STATE.md 3.1).
-pub const PROBE_MAX_SECONDS: u64 = 20;
+pub const PROBE_TIMEOUT: Duration = Duration::from_secs(20);
+/// Longest time of a listing of models (providers.md 0.2).
+pub const MODEL_LISTING_TIMEOUT: Duration = Duration::from_secs(5 * 60);
 /// Largest output of one probe, per stream, in bytes (STATE.md 3.1).
 pub const PROBE_OUTPUT_MAX_BYTES: u64 = 1 << 20;
 /// Largest file that planning may read whole, in bytes.
@@ -12,6 +14,10 @@ pub const PLANNING_FILE_MAX_BYTES: usize = 1 << 20;
 pub const IDENTITY_SETTLED_NANOSECONDS: i128 = 2_000_000_000;
 /// How long a runner tries for a busy run lock (STATE.md 3.3).
 pub const RUN_LOCK_PATIENCE: Duration = Duration::from_secs(5);
+/// How long an admission tries for the lock of a conversation.
+pub const CONVERSATION_LOCK_PATIENCE: Duration = Duration::from_secs(5);
+/// Largest environment file, in bytes (CLI.md "Defaults").
+pub const ENVIRONMENT_FILE_MAX_BYTES: u64 = 64 << 10;
 /// Rhythm of looks at a busy run lock.
 pub const RUN_LOCK_RHYTHM: Duration = Duration::from_millis(20);
 /// Rhythm of the runner while output grows (STATE.md 3.5).

@@ -6,12 +6,12 @@ use process::{Ending, TerminationSignals};
 use provider::Summariser;
 use record::json::Record;
 use record::launch::Session;
+use record::limits::CONVERSATION_ID_MAX_BYTES;
 use record::plan::Plan;
 use record::request::Request;
 use record::words::StopCause;
 use store::{Loaded, Root, StoreError, Task};
 
-use crate::admit::is_conversation_id;
 use crate::context::now;
 use crate::evidence::Ended;
 use crate::launch::{Launched, StreamReader};
@@ -201,6 +201,11 @@ impl<'a> Monitor<'a> {
 
 fn elapsed(launched: &Launched) -> Duration {
     process::boot_clock().saturating_sub(Duration::from_nanos(launched.running.started_boot_nanos))
+}
+
+/// Whether a text from a provider's stream can name a conversation.
+fn is_conversation_id(text: &str) -> bool {
+    !text.is_empty() && text.len() <= CONVERSATION_ID_MAX_BYTES && !text.chars().any(char::is_control)
 }
 
 /// Records the conversation, first seen wins. Answers whether one is recorded now.

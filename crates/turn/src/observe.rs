@@ -6,11 +6,9 @@ use std::time::Duration;
 use process::Tree;
 use record::activity::{Activity, Diagnosis, LastEvent};
 use record::answer::{Answer, Continuation, RawFile, Status};
-use record::capability::{Capability, CapabilityReason, CapabilityStatus, Description};
 use record::failure::{FailureCode, NextAction, Stage};
 use record::launch::{Launch, Running};
 use record::outcome::Outcome;
-use record::plan::CapturedEnvironment;
 use record::request::Request;
 use record::seal::Seal;
 use record::submission::Submission;
@@ -19,7 +17,6 @@ use record::{AbsolutePath, ProfileId, Span, TaskId, Timestamp};
 use store::{PayloadName, Root, Task};
 use supervise::{RUN_WORD, SuperviseError, Supervisor};
 
-use crate::admit::{catalogue_capability, unknown_provider};
 use crate::context::Context;
 use crate::error::{At, TurnError};
 use crate::launch;
@@ -166,7 +163,7 @@ fn fill_terminal(outcome: Outcome, answer: &mut Answer) {
             .map_or(record::words::ContinuationMode::Unsupported, |profile| {
                 profile.description().continuation
             }),
-        predecessor_task_id: session.after,
+        predecessor_task_id: session.after.first().copied(),
         continue_command: None,
         reason: session.why_not.clone(),
     });
@@ -287,63 +284,6 @@ pub(crate) fn raw_files(task: &Task) -> Result<Vec<RawFile>, TurnError> {
             }
         })
         .collect())
-}
-
-/// Every profile of the catalogue, without any look at the host.
-pub fn providers() -> Vec<Description> {
-    provider::catalogue().all().iter().map(|profile| profile.description()).collect()
-}
-
-/// What the catalogue says of one profile.
-///
-/// # Errors
-/// `provider_unavailable` with the nearest profile; the capability to print beside it is unsupported.
-pub fn capabilities(id: &ProfileId) -> Result<Capability, TurnError> {
-    match provider::catalogue().get(id) {
-        Some(profile) => Ok(catalogue_capability(&profile.description())),
-        None => Err(unknown_provider(id)),
-    }
-}
-
-/// The capability object of a profile that does not exist.
-pub fn unsupported_capability(id: &ProfileId) -> Capability {
-    let description = Description {
-        id: id.clone(),
-        supported_modes: Vec::new(),
-        supported_options: Vec::new(),
-        continuation: record::words::ContinuationMode::Unsupported,
-        read_only: record::capability::ReadOnlyDescription {
-            supported: false,
-            mechanism: record::words::ReadOnlyMechanism::ToolAllowlist,
-            containment: record::words::Fence::None,
-        },
-        runtime: record::capability::RuntimeDescription {
-            executable: None,
-            help_args: Vec::new(),
-            required_flags: Vec::new(),
-        },
-    };
-    Capability {
-        status: CapabilityStatus::Unsupported,
-        reason_code: CapabilityReason::ProviderUnavailable,
-        ..catalogue_capability(&description)
-    }
-}
-
-/// For every profile that needs a program of its own: where PATH has it.
-pub fn found_executables(captured: &CapturedEnvironment) -> Vec<(ProfileId, Option<AbsolutePath>)> {
-    providers()
-        .into_iter()
-        .filter_map(|description| {
-            let name = description.runtime.executable?;
-            Some((description.id, crate::host::on_path(captured, &name)))
-        })
-        .collect()
-}
-
-/// The profile that a mistyped id most likely means; `None` when nothing is near.
-pub fn nearest_profile(text: &str) -> Option<ProfileId> {
-    provider::catalogue().nearest(text)
 }
 
 /// What a task is about, for people.

@@ -1,44 +1,48 @@
 //! Makes the plan of a task, at admission and again at the launch boundary, and compares the two (STATE.md 3.1, 3.4).
 
-use provider::{PlanInput, Profile};
+use provider::{Host, PlanInput, Profile};
 use record::failure::{FailureCode, Stage};
 use record::json::Record;
 use record::plan::{CapturedEnvironment, LaunchPlan, Plan};
 use record::request::Request;
 use record::words::ReasonCode;
 use record::{AbsolutePath, Sha256Digest};
-use store::Root;
+use store::ProbeCache;
 
 use crate::error::{At, TurnError};
 use crate::host::CapturedHost;
-use crate::{fence, probe, workspace};
+use crate::{fence, probe, secrets, workspace};
 
 /// What planning works on.
-pub(crate) struct Planning<'a> {
-    pub(crate) root: &'a Root,
+///
+/// `'h` is how long the host is used, `'a` only the planning.
+pub(crate) struct Planning<'a, 'h> {
+    pub(crate) root: &'a AbsolutePath,
+    /// Absent when there is no root yet.
+    pub(crate) cache: Option<ProbeCache>,
     pub(crate) request: &'a Request,
     pub(crate) request_sha256: Sha256Digest,
     pub(crate) brief: &'a [u8],
-    pub(crate) captured: &'a CapturedEnvironment,
-    pub(crate) own_executable: &'a AbsolutePath,
+    pub(crate) captured: &'h CapturedEnvironment,
+    pub(crate) own_executable: &'h AbsolutePath,
 }
 
 /// A plan, and the host with the descriptors of what was hashed for it.
-pub(crate) struct Planned<'a> {
+pub(crate) struct Planned<'h> {
     pub(crate) plan: Plan,
-    pub(crate) host: CapturedHost<'a>,
+    pub(crate) host: CapturedHost<'h>,
 }
 
 /// Plans the launch of a request.
 ///
 /// # Errors
 /// Those of the profile, of its probes, and of the workspace.
-pub(crate) fn plan<'a>(profile: &dyn Profile, planning: &Planning<'a>) -> Result<Planned<'a>, TurnError> {
-    let Planning { root, request, captured, .. } = planning;
-    let cache = root.probe_cache();
-    let host = CapturedHost::new(captured, planning.own_executable, root.probe_cache());
+pub(crate) fn plan<'h>(profile: &dyn Profile, planning: Planning<'_, 'h>) -> Result<Planned<'h>, TurnError> {
+    let Planning { root, cache, request, captured, .. } = planning;
+    let host = CapturedHost::new(captured, planning.own_executable, cache.clone());
     let output_directory = output_directory(root, request);
-    let temporary_directory = fence::temporary_directory(captured, request.task_id);
+    let system = host.variable(fence::TEMPORARY_NAME);
+    let temporary_directory = fence::temporary_directory(system.as_deref(), request.task_id);
     let input = PlanInput {
         request,
         brief: planning.brief,
@@ -46,6 +50,7 @@ pub(crate) fn plan<'a>(profile: &dyn Profile, planning: &Planning<'a>) -> Result
         temporary_directory: &temporary_directory,
     };
     let draft = profile.plan(&input, &host).at(Stage::PrepareProvider)?;
+    fence::check(root, request, &draft.launch, &temporary_directory)?;
     let entry = draft.launch.identity.first().map(|file| file.path.clone());
     let facts = probe::run_all(
         &request.provider,
@@ -53,10 +58,9 @@ pub(crate) fn plan<'a>(profile: &dyn Profile, planning: &Planning<'a>) -> Result
         &draft,
         captured,
         || entry.as_ref().and_then(|path| host.take_hashed(path)),
-        &cache,
+        cache.as_ref(),
     )?;
     let launch = profile.finish(draft, &facts).at(Stage::InspectProvider)?;
-    check_placement(root.path(), &launch)?;
     let workspace = workspace::identity(&request.canonical_cwd).map_err(|error| {
         TurnError::new(
             FailureCode::WorkspaceInvalid,
@@ -64,6 +68,10 @@ pub(crate) fn plan<'a>(profile: &dyn Profile, planning: &Planning<'a>) -> Result
             format!("the workspace {} can not be used: {error}", request.canonical_cwd),
         )
     })?;
+    let environment_file_names = match &request.environment_file {
+        Some(path) => secrets::read(path, profile.secret_names())?.names(),
+        None => Vec::new(),
+    };
     let plan = Plan {
         schema_version: Plan::SCHEMA_VERSION,
         root_id: request.root_id,
@@ -71,6 +79,7 @@ pub(crate) fn plan<'a>(profile: &dyn Profile, planning: &Planning<'a>) -> Result
         request_sha256: planning.request_sha256,
         launch,
         workspace,
+        environment_file_names,
         captured: host.consulted(),
         publisher_version: env!("CARGO_PKG_VERSION").to_owned(),
     };
@@ -78,29 +87,10 @@ pub(crate) fn plan<'a>(profile: &dyn Profile, planning: &Planning<'a>) -> Result
 }
 
 /// Where the task's declared artifacts are written.
-fn output_directory(root: &Root, request: &Request) -> AbsolutePath {
+fn output_directory(root: &AbsolutePath, request: &Request) -> AbsolutePath {
     ["tasks", &request.task_id.to_string(), "output"]
         .iter()
-        .fold(root.path().clone(), |path, name| path.join(name).expect("plain names"))
-}
-
-/// The root must not lie in, or contain, what the provider may write (providers.md 1.8).
-fn check_placement(root: &AbsolutePath, launch: &LaunchPlan) -> Result<(), TurnError> {
-    match launch
-        .effective_config
-        .writable_roots
-        .iter()
-        .find(|writable| writable.contains(root) || root.contains(writable))
-    {
-        None => Ok(()),
-        Some(writable) => Err(TurnError::new(
-            FailureCode::RootInvalid,
-            Stage::PrepareProvider,
-            format!(
-                "the state root {root} overlaps {writable}, where the provider may write; choose another root"
-            ),
-        )),
-    }
+        .fold(root.clone(), |path, name| path.join(name).expect("plain names"))
 }
 
 /// Why a plan made now may not replace the admitted one; `None` when they agree. The version of the program that planned is
@@ -125,6 +115,8 @@ pub(crate) fn difference(admitted: &Plan, now: &Plan) -> Option<(ReasonCode, Str
     } else if then.predicate != today.predicate {
         // A newer program judges by newer rules; the recorded judge stays the one that decides.
         return None;
+    } else if admitted.environment_file_names != now.environment_file_names {
+        "the names in the environment file"
     } else if then != today || admitted.captured != now.captured {
         "the launch"
     } else {

@@ -14,12 +14,14 @@ use record::launch::Session;
 use record::limits::REFUSAL_MAX_BYTES;
 use record::outcome::{Artifact, Note, Outcome, OutcomeSession, Reason};
 use record::plan::{Plan, Predicate};
-use record::request::Request;
+use record::TaskId;
+use record::request::{PriorSession, Request};
 use record::seal::{InvocationState, ManifestEntry, Seal};
 use record::usage::UsageReliability;
 use record::words::{ContinuationMode, ReasonCode, Verdict};
 use store::{Created, Loaded, ResultDraft, Root, RunLock, StoreError, Task};
 
+use crate::fence;
 use crate::monitor::record_session;
 use crate::runner::journal;
 use crate::verdict::{sentence, verdict};
@@ -66,6 +68,7 @@ pub(crate) fn publish(publishing: &Publishing<'_>) -> Result<Outcome, StoreError
 
 /// Removes what a terminal task no longer needs. Failures are harmless: anybody may try again.
 pub(crate) fn tidy(root: &Root, task: &Task, lock: &RunLock) {
+    fence::remove_of_task(task);
     let _ = root.remove_open_marker(task.id());
     let _ = task.remove_reserve(lock);
 }
@@ -153,10 +156,15 @@ fn outcome_session(request: &Request, session: Session) -> OutcomeSession {
     OutcomeSession {
         provider: session.provider,
         conversation_id: session.conversation_id,
-        after: request.prior_session.as_ref().map(|prior| prior.predecessor_task_id),
+        after: request.prior_session.iter().flat_map(before).collect(),
         resumable,
         why_not: (!resumable).then(|| "the provider continues no conversation".to_owned()),
     }
+}
+
+/// The tasks that came before in the conversation.
+fn before(prior: &PriorSession) -> impl Iterator<Item = TaskId> {
+    std::iter::once(prior.predecessor_task_id).chain(prior.later_task_ids.iter().copied())
 }
 
 /// Finds the judge, lets it read, and checks on the way that what it read is what was sealed.
@@ -205,7 +213,7 @@ fn read_evidence(
     judge: &dyn Judge,
     answer: &mut dyn io::Write,
 ) -> Result<Option<Judgement>, StoreError> {
-    let Publishing { task, request, seal, .. } = publishing;
+    let Publishing { task, request, plan, seal, .. } = publishing;
     let manifest = &seal.record.manifest;
     let open = |entry: &ManifestEntry| -> Result<Option<File>, StoreError> {
         task.open_raw(entry.path.strip_prefix("raw/").unwrap_or(&entry.path))
@@ -235,11 +243,12 @@ fn read_evidence(
             }
         }
     };
+    let prior = request.record.prior_session.as_ref().map(|prior| prior.conversation_id.as_str());
     let evidence = Evidence {
         stdout: &mut stdout,
         stderr: &mut stderr,
         artifact: &mut artifact,
-        expected_session: request.record.prior_session.as_ref().map(|prior| prior.conversation_id.as_str()),
+        expected_session: prior.or(plan.record.launch.new_conversation.as_deref()),
         requested_model: request.record.requested_config.model.as_deref(),
         cut: manifest.iter().any(|entry| entry.rewritten || entry.cut_from.is_some()),
     };

@@ -195,14 +195,15 @@ impl Work<'_> {
         };
         let brief = self.task.brief()?;
         let planning = Planning {
-            root: self.root,
+            root: self.root.path(),
+            cache: Some(self.root.probe_cache()),
             request,
             request_sha256: self.request.sha256,
             brief: &brief,
             captured: &self.plan.record.captured,
             own_executable: &self.context.program,
         };
-        let Planned { plan, host } = match planning::plan(profile, &planning) {
+        let Planned { plan, host } = match planning::plan(profile, planning) {
             Ok(planned) => planned,
             Err(error) => return Ok(Ended::not_started(not_plannable(&error), error.to_string())),
         };

@@ -6,6 +6,7 @@
 mod globals;
 mod parse;
 mod values;
+mod work;
 
 #[cfg(test)]
 mod tests;
@@ -13,15 +14,14 @@ mod tests;
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, ColorChoice, Parser, Subcommand};
-use record::limits::{BUDGET_DEFAULT_SECONDS, LEASE_WAIT_DEFAULT_SECONDS, OUTPUT_DEFAULT_BYTES};
-use record::words::{Fence, Permission};
-use record::{ByteSize, ProfileId, Span, TaskId};
+use record::{ProfileId, Span, TaskId};
 
 pub(crate) use globals::Globals;
 pub(crate) use parse::{Ended, asks_for_json, help, parse, parse_runner};
+pub(crate) use work::{Continue, Dispatch, Following, Mode, Models, Preflight, Wishes};
 
 use crate::limits::HELP_COLUMNS;
-use values::{profile_id, words};
+use values::profile_id;
 
 /// What a newcomer reads below the list of commands.
 const FIRST_STEPS: &str = "\
@@ -68,6 +68,8 @@ pub(crate) enum Command {
     Quickstart(Quickstart),
     /// Admit one turn and hand it to the supervisor
     Dispatch(Box<Dispatch>),
+    /// Go on with the conversation of an ended task, as a new task
+    Continue(Box<Continue>),
     /// Say what a task is doing, or how it ended
     Status(OneTask),
     /// Fetch the outcome of a task: where the answer is, and its digest
@@ -82,6 +84,10 @@ pub(crate) enum Command {
     Providers(Bare),
     /// Say what one profile can do
     Capabilities(Capabilities),
+    /// Check everything that a dispatch would check, without a task
+    Preflight(Box<Preflight>),
+    /// List the models that a profile's program knows
+    Models(Models),
     /// Explain the commands
     Help(Help),
     /// Print the version
@@ -94,6 +100,7 @@ impl Command {
         match self {
             Self::Quickstart(_) => "quickstart",
             Self::Dispatch(_) => "dispatch",
+            Self::Continue(_) => "continue",
             Self::Status(_) => "status",
             Self::Collect(_) => "collect",
             Self::Wait(_) => "wait",
@@ -101,6 +108,8 @@ impl Command {
             Self::Cancel(_) => "cancel",
             Self::Providers(_) => "providers",
             Self::Capabilities(_) => "capabilities",
+            Self::Preflight(_) => "preflight",
+            Self::Models(_) => "models",
             Self::Help(_) => "help",
             Self::Version(_) => "version",
         }
@@ -110,6 +119,9 @@ impl Command {
         match self {
             Self::Quickstart(arguments) => &arguments.globals,
             Self::Dispatch(arguments) => &arguments.globals,
+            Self::Continue(arguments) => &arguments.globals,
+            Self::Preflight(arguments) => &arguments.globals,
+            Self::Models(arguments) => &arguments.globals,
             Self::Status(arguments) | Self::Logs(arguments) => &arguments.globals,
             Self::Collect(arguments) => &arguments.globals,
             Self::Wait(arguments) => &arguments.globals,
@@ -120,73 +132,6 @@ impl Command {
         }
     }
 }
-
-/// Arguments of `dispatch`.
-#[derive(Clone, Debug, Args)]
-pub(crate) struct Dispatch {
-    /// The profile that does the work, such as codex:exec
-    #[arg(long, value_name = "NAME", value_parser = profile_id, allow_hyphen_values = true)]
-    pub(crate) provider: ProfileId,
-    /// File with the task in words; - reads standard input
-    #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
-    pub(crate) brief: PathBuf,
-    /// The workspace, an absolute path
-    #[arg(long, value_name = "ABS", allow_hyphen_values = true)]
-    pub(crate) cwd: PathBuf,
-    /// Id of the task, for a dispatch that can be repeated safely [default: a random one]
-    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
-    pub(crate) id: Option<TaskId>,
-    /// What the turn may change
-    #[arg(long, value_name = "MODE", default_value = "read-only", value_parser = words(Permission::ALL, Permission::as_str), allow_hyphen_values = true)]
-    pub(crate) permission: Permission,
-    /// Wall-clock time for the turn; waiting in the queue does not count
-    #[arg(long, value_name = "DURATION", default_value_t = Span::from_seconds(BUDGET_DEFAULT_SECONDS), hide_default_value = true, help = "Wall-clock time for the turn; waiting in the queue does not count [default: 30m]", allow_hyphen_values = true)]
-    pub(crate) budget: Span,
-    /// The model to ask for
-    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
-    pub(crate) model: Option<String>,
-    /// The effort to ask for
-    #[arg(long, value_name = "LEVEL", allow_hyphen_values = true)]
-    pub(crate) effort: Option<String>,
-    /// Time limit handed to the CLI itself, at most the budget
-    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
-    pub(crate) native_timeout: Option<Span>,
-    // Hidden as long as `turn` refuses it: help names only what works.
-    /// Go on with the conversation of this ended task
-    #[arg(long, value_name = "ID", hide = true, allow_hyphen_values = true)]
-    pub(crate) resume_task: Option<TaskId>,
-    // Hidden as long as `turn` refuses it.
-    /// File of secret environment values, NAME=VALUE lines, mode 0600
-    #[arg(long, value_name = "ABS", hide = true, allow_hyphen_values = true)]
-    pub(crate) env_file: Option<PathBuf>,
-    /// Who limits where the turn may write [default: what the profile says for the mode]
-    #[arg(long, value_name = "WHO", value_parser = words(Fence::ALL, Fence::as_str), allow_hyphen_values = true)]
-    pub(crate) fence: Option<Fence>,
-    /// Largest output per stream; more ends the turn
-    #[arg(long, value_name = "SIZE", default_value = OUTPUT_DEFAULT, allow_hyphen_values = true)]
-    pub(crate) max_output: ByteSize,
-    /// End the turn when its first output takes longer
-    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
-    pub(crate) first_output: Option<Span>,
-    /// Give up when the turn was not started within this time
-    #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
-    pub(crate) start_by: Option<Span>,
-    /// Longest wait for another turn that writes in the same workspace
-    #[arg(long, value_name = "DURATION", default_value_t = Span::from_seconds(LEASE_WAIT_DEFAULT_SECONDS), hide_default_value = true, help = "Longest wait for another turn that writes in the same workspace [default: 1h]", allow_hyphen_values = true)]
-    pub(crate) lease_wait: Span,
-    /// Follow the turn to its end and print the answer; interrupting this leaves the turn alone
-    #[arg(long)]
-    pub(crate) wait: bool,
-    /// With --wait: stop watching after this time; the turn goes on
-    #[arg(long, value_name = "DURATION", requires = "wait", allow_hyphen_values = true)]
-    pub(crate) watch: Option<Span>,
-    #[command(flatten)]
-    globals: Globals,
-}
-
-/// The text of [`OUTPUT_DEFAULT_BYTES`] in help texts.
-const OUTPUT_DEFAULT: &str = "256MiB";
-const _: () = assert!(OUTPUT_DEFAULT_BYTES == 256 << 20);
 
 /// Arguments of a command that takes one task and nothing else.
 #[derive(Clone, Debug, Args)]

@@ -67,7 +67,6 @@ fn lines_that_are_refused() {
     for line in [
         "bogus",
         "list",
-        "continue --task ID",
         "doctor",
         "mcp",
         "--bogus",
@@ -125,12 +124,12 @@ fn dispatch_has_the_documented_defaults() {
     let (globals, Command::Dispatch(dispatch)) = accepted(DISPATCH) else {
         panic!("another command");
     };
-    assert_eq!(dispatch.permission, Permission::ReadOnly);
-    assert_eq!(dispatch.budget.to_string(), "30m0s");
+    assert_eq!(dispatch.mode.permission, Permission::ReadOnly);
+    assert_eq!(dispatch.mode.budget.to_string(), "30m0s");
     assert_eq!(dispatch.lease_wait.to_string(), "1h0m0s");
     assert_eq!(dispatch.max_output.bytes(), 268_435_456);
-    assert_eq!((dispatch.first_output, dispatch.start_by, dispatch.watch), (None, None, None));
-    assert!(!dispatch.wait && !globals.json && globals.supervisor.is_none());
+    assert_eq!((dispatch.first_output, dispatch.start_by, dispatch.following.watch), (None, None, None));
+    assert!(!dispatch.following.wait && !globals.json && globals.supervisor.is_none());
 }
 
 #[test]
@@ -138,7 +137,7 @@ fn a_value_that_begins_with_a_dash_is_a_value() {
     let (_, Command::Dispatch(dispatch)) = accepted(&format!("{DISPATCH} --model --effort")) else {
         panic!("another command");
     };
-    assert_eq!(dispatch.model.as_deref(), Some("--effort"));
+    assert_eq!(dispatch.wishes.model.as_deref(), Some("--effort"));
     assert_eq!(dispatch.brief.as_os_str(), "-");
 }
 
@@ -207,6 +206,9 @@ fn help_names_every_command_and_nothing_that_is_not_there() {
         "cancel",
         "providers",
         "capabilities",
+        "continue",
+        "preflight",
+        "models",
         "quickstart",
         "help",
         "version",
@@ -214,7 +216,7 @@ fn help_names_every_command_and_nothing_that_is_not_there() {
     ] {
         assert!(text.contains(word), "{word}");
     }
-    for word in ["continue", "doctor", "prune", "mcp", "__"] {
+    for word in ["doctor", "prune", "mcp", "__"] {
         assert!(!text.contains(word), "{word}");
     }
     assert!(help(Some("dispatch")).unwrap().contains("--provider"));

@@ -1,13 +1,20 @@
-//! `providers` and `capabilities`: what the catalogue says, without any look at the host (predecessor-core 1.7).
+//! `providers`, `capabilities`, `preflight`, `models`: discovery, from static to live (predecessor-core 1.7).
 
 use std::io;
+use std::path::PathBuf;
 
 use record::answer;
 use record::capability::{Capability, Description};
 use record::failure::Failure;
+use record::limits::{BUDGET_DEFAULT_SECONDS, LEASE_WAIT_DEFAULT_SECONDS, OUTPUT_DEFAULT_BYTES};
+use record::models::{ModelCatalogue, ModelListStatus};
+use record::words::Permission;
+use record::{ByteSize, ProfileId, Span, Timestamp};
 use serde::Serialize;
+use turn::{BriefSource, DispatchInput};
 
-use crate::arguments::{Capabilities, Globals};
+use crate::arguments::{Capabilities, Globals, Mode, Models, Preflight, Wishes};
+use crate::context;
 use crate::exit::{self, Exit};
 use crate::human::catalogue;
 use crate::output;
@@ -58,4 +65,85 @@ pub(super) fn capabilities(globals: &Globals, arguments: &Capabilities) -> io::R
         }
     }
     Ok(failure.map_or(Exit::Done, |failure| exit::of_failure(failure.code)))
+}
+
+/// Carries out `preflight`.
+pub(super) fn preflight(globals: &Globals, arguments: &Preflight) -> io::Result<Exit> {
+    let setting = match context::open(globals) {
+        Ok(setting) => setting,
+        Err(refusal) => return super::fail(globals, &refusal.answer("preflight")),
+    };
+    let input = asked(&arguments.provider, arguments.cwd.clone(), &arguments.mode, &arguments.wishes);
+    let answer = turn::preflight(&setting.context, &input);
+    super::print(globals, &answer, || {
+        answer.capability.as_ref().map(catalogue::capability).unwrap_or_default()
+    })?;
+    // Whatever is wrong, the request can not be served here and now.
+    Ok(if answer.failure.is_some() { Exit::Invalid } else { Exit::Done })
+}
+
+/// Carries out `models`.
+pub(super) fn models(globals: &Globals, arguments: &Models) -> io::Result<Exit> {
+    #[derive(Serialize)]
+    struct Answer {
+        schema_version: u32,
+        command: &'static str,
+        provider: ProfileId,
+        observed_at: Timestamp,
+        #[serde(flatten)]
+        catalogue: ModelCatalogue,
+    }
+    let setting = match context::open(globals) {
+        Ok(setting) => setting,
+        Err(refusal) => return super::fail(globals, &refusal.answer("models")),
+    };
+    let cwd = match &arguments.cwd {
+        Some(cwd) => cwd.clone(),
+        None => std::env::current_dir()?,
+    };
+    let mode = Mode { permission: Permission::ReadOnly, budget: Span::from_seconds(BUDGET_DEFAULT_SECONDS) };
+    let input = asked(&arguments.provider, cwd, &mode, &Wishes::default());
+    let catalogue = match turn::models(&setting.context, &input) {
+        Ok(catalogue) => catalogue,
+        Err(fault) => return super::fail(globals, &fault.into_answer(answer::Answer::new("models"))),
+    };
+    let exit = match catalogue.status {
+        ModelListStatus::Available | ModelListStatus::Partial => Exit::Done,
+        ModelListStatus::Blocked | ModelListStatus::Unavailable => Exit::Invalid,
+        ModelListStatus::Failed => Exit::Operational,
+    };
+    if globals.json {
+        output::json(&Answer {
+            schema_version: 1,
+            command: "models",
+            provider: arguments.provider.clone(),
+            observed_at: turn::now(),
+            catalogue,
+        })?;
+    } else {
+        output::text(&catalogue::models(&catalogue))?;
+    }
+    Ok(exit)
+}
+
+fn asked(provider: &ProfileId, cwd: PathBuf, mode: &Mode, wishes: &Wishes) -> DispatchInput {
+    DispatchInput {
+        provider: Some(provider.clone()),
+        brief: BriefSource::default(),
+        cwd,
+        id: None,
+        permission: mode.permission,
+        budget: mode.budget,
+        native_timeout: wishes.native_timeout,
+        model: wishes.model.clone(),
+        effort: wishes.effort.clone(),
+        fence: wishes.fence,
+        environment_file: wishes.env_file.clone(),
+        max_output: ByteSize::from_bytes(OUTPUT_DEFAULT_BYTES),
+        first_output: None,
+        start_by: None,
+        lease_wait: Span::from_seconds(LEASE_WAIT_DEFAULT_SECONDS),
+        resume_task: None,
+        from_earlier: false,
+    }
 }

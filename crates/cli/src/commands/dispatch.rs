@@ -1,16 +1,17 @@
-//! `dispatch`: hand over one turn, and follow it when asked to.
+//! `dispatch` and `continue`: hand over one turn, and follow it when asked to.
 
 use std::io::{self, IsTerminal, Read};
 use std::path::Path;
 
+use record::TaskId;
 use record::answer::Answer;
 use record::failure::{FailureCode, Stage};
 use record::limits::BRIEF_MAX_BYTES;
-use turn::{BriefSource, DispatchInput};
+use turn::{BriefSource, ContinueInput, DispatchInput};
 
 use super::{fail, follow, print};
-use crate::arguments::{Dispatch, Globals};
-use crate::context::{self, Setting};
+use crate::arguments::{Continue, Dispatch, Following, Globals};
+use crate::context::{self, Place, Setting};
 use crate::exit::{self, Exit};
 use crate::failure::Refusal;
 use crate::{human, output};
@@ -22,22 +23,52 @@ pub(super) fn run(globals: &Globals, arguments: &Dispatch) -> io::Result<Exit> {
         Ok(prepared) => prepared,
         Err(refusal) => return fail(globals, &refusal.answer("dispatch")),
     };
-    let dispatched = turn::dispatch(&context, input, &mut |id| {
-        output::remark(&format!("task_id={id}"));
-    });
-    let followed = dispatched.task_id.filter(|_| dispatched.failure.is_none() && arguments.wait);
+    let dispatched = turn::dispatch(&context, input, &mut announce);
+    follow(globals, &context, &place, &arguments.following, dispatched)
+}
+
+/// Carries out `continue`.
+pub(super) fn go_on(globals: &Globals, arguments: &Continue) -> io::Result<Exit> {
+    let prepared = context::open(globals).and_then(|setting| Ok((setting, continue_input(arguments)?)));
+    let (Setting { context, place }, input) = match prepared {
+        Ok(prepared) => prepared,
+        Err(refusal) => return fail(globals, &refusal.answer("continue")),
+    };
+    let dispatched = turn::continue_task(&context, input, &mut announce);
+    follow(globals, &context, &place, &arguments.following, dispatched)
+}
+
+/// Says the id before anything is committed, so that a caller cut off in between can ask for it again.
+fn announce(id: TaskId) {
+    output::remark(&format!("task_id={id}"));
+}
+
+/// Prints what was admitted, or follows it to its end when asked to.
+fn follow(
+    globals: &Globals,
+    context: &turn::Context,
+    place: &Place,
+    following: &Following,
+    dispatched: Answer,
+) -> io::Result<Exit> {
+    let followed = dispatched.task_id.filter(|_| dispatched.failure.is_none() && following.wait);
     let Some(id) = followed else {
-        print(globals, &dispatched, || human::answer::dispatched(&dispatched, &place))?;
+        print(globals, &dispatched, || human::answer::dispatched(&dispatched, place))?;
         return Ok(exit::of_look(&dispatched));
     };
-    let limit = arguments.watch.map(record::Span::duration);
-    let ended = follow::one(globals, &context, "dispatch", id, limit);
-    follow::conclude(globals, &together(ended, dispatched), &place)
+    let limit = following.watch.map(record::Span::duration);
+    let ended = follow::one(globals, context, &dispatched.command, id, limit);
+    follow::conclude(globals, &together(ended, dispatched), place)
 }
 
 /// The last answer with what only the first one knew.
 pub(super) fn together(ended: Answer, dispatched: Answer) -> Answer {
-    Answer { task_record: dispatched.task_record, capability: dispatched.capability, ..ended }
+    Answer {
+        task_record: dispatched.task_record,
+        parent_task_id: dispatched.parent_task_id,
+        capability: dispatched.capability,
+        ..ended
+    }
 }
 
 fn input(arguments: &Dispatch) -> Result<DispatchInput, Refusal> {
@@ -46,18 +77,34 @@ fn input(arguments: &Dispatch) -> Result<DispatchInput, Refusal> {
         provider: arguments.provider.clone(),
         cwd: arguments.cwd.clone(),
         id: arguments.id,
-        permission: arguments.permission,
-        budget: arguments.budget,
-        native_timeout: arguments.native_timeout,
-        model: arguments.model.clone(),
-        effort: arguments.effort.clone(),
-        fence: arguments.fence,
-        environment_file: arguments.env_file.clone(),
+        permission: arguments.mode.permission,
+        budget: arguments.mode.budget,
+        native_timeout: arguments.wishes.native_timeout,
+        model: arguments.wishes.model.clone(),
+        effort: arguments.wishes.effort.clone(),
+        fence: arguments.wishes.fence,
+        environment_file: arguments.wishes.env_file.clone(),
         max_output: arguments.max_output,
         first_output: arguments.first_output,
         start_by: arguments.start_by,
         lease_wait: arguments.lease_wait,
         resume_task: arguments.resume_task,
+        from_earlier: arguments.from_earlier,
+    })
+}
+
+fn continue_input(arguments: &Continue) -> Result<ContinueInput, Refusal> {
+    Ok(ContinueInput {
+        task: arguments.task,
+        id: arguments.id,
+        brief: arguments.brief.as_deref().map(brief).transpose()?,
+        budget: arguments.budget,
+        model: arguments.wishes.model.clone(),
+        effort: arguments.wishes.effort.clone(),
+        native_timeout: arguments.wishes.native_timeout,
+        fence: arguments.wishes.fence,
+        environment_file: arguments.wishes.env_file.clone(),
+        from_earlier: arguments.from_earlier,
     })
 }
 

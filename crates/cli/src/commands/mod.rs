@@ -36,6 +36,7 @@ fn carry_out(globals: &Globals, command: &Command) -> io::Result<Exit> {
     match command {
         Command::Quickstart(arguments) => quickstart::run(globals, arguments),
         Command::Dispatch(arguments) => dispatch::run(globals, arguments),
+        Command::Continue(arguments) => dispatch::go_on(globals, arguments),
         Command::Status(arguments) => observe::status(globals, arguments),
         Command::Collect(arguments) => observe::collect(globals, arguments),
         Command::Wait(arguments) => observe::wait(globals, arguments),
@@ -43,6 +44,8 @@ fn carry_out(globals: &Globals, command: &Command) -> io::Result<Exit> {
         Command::Cancel(arguments) => observe::cancel(globals, arguments),
         Command::Providers(_) => discover::providers(globals),
         Command::Capabilities(arguments) => discover::capabilities(globals, arguments),
+        Command::Preflight(arguments) => discover::preflight(globals, arguments),
+        Command::Models(arguments) => discover::models(globals, arguments),
         Command::Help(arguments) => help(globals, arguments),
         Command::Version(_) => version(globals.json),
     }

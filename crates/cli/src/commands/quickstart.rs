@@ -119,7 +119,7 @@ fn input(arguments: &Quickstart) -> Result<DispatchInput, Refusal> {
         None => BriefSource::Bytes(DEFAULT_BRIEF.as_bytes().to_vec()),
     };
     Ok(DispatchInput {
-        provider,
+        provider: Some(provider),
         brief,
         cwd: workspace(arguments.cwd.as_deref())?,
         id: None,
@@ -135,6 +135,7 @@ fn input(arguments: &Quickstart) -> Result<DispatchInput, Refusal> {
         start_by: None,
         lease_wait: Span::from_seconds(LEASE_WAIT_DEFAULT_SECONDS),
         resume_task: None,
+        from_earlier: false,
     })
 }
 
@@ -151,10 +152,11 @@ fn workspace(directory: Option<&Path>) -> Result<PathBuf, Refusal> {
 
 fn plan(input: &DispatchInput) -> String {
     let mut block = Block::default();
-    let worker = if input.provider.as_str() == OFFLINE {
-        format!("{OFFLINE}, built in: no model, no network, no account")
-    } else {
-        format!("{}, a real CLI: it uses the network, and perhaps money", input.provider)
+    let worker = match &input.provider {
+        Some(provider) if provider.as_str() != OFFLINE => {
+            format!("{provider}, a real CLI: it uses the network, and perhaps money")
+        }
+        _ => format!("{OFFLINE}, built in: no model, no network, no account"),
     };
     let directory = safe::one_line(&input.cwd.to_string_lossy());
     block.line("worker", &worker);

@@ -1,6 +1,7 @@
 //! Profiles in words.
 
 use record::capability::{Capability, Description};
+use record::models::ModelCatalogue;
 use record::words::ContinuationMode;
 
 use super::block::Block;
@@ -47,6 +48,24 @@ pub(crate) fn capability(capability: &Capability) -> String {
     }
     if !capability.fence_limits.is_empty() {
         block.line("fence", &capability.fence_limits.join("\n"));
+    }
+    block.into_text()
+}
+
+/// What `models` prints.
+pub(crate) fn models(catalogue: &ModelCatalogue) -> String {
+    let mut block = Block::default();
+    block.line("status", &format!("{} ({})", catalogue.status, safe::one_line(&catalogue.reason_code)));
+    block.line("source", &safe::one_line(&catalogue.source));
+    for model in &catalogue.models {
+        let efforts = match &model.efforts {
+            Some(efforts) if !efforts.is_empty() => format!("  efforts: {}", efforts.join(", ")),
+            _ => String::new(),
+        };
+        block.line("model", &safe::one_line(&format!("{}{efforts}", model.id)));
+    }
+    if let Some(efforts) = &catalogue.efforts {
+        block.line("efforts", &safe::one_line(&efforts.join(", ")));
     }
     block.into_text()
 }

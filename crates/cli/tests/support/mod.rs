@@ -121,6 +121,8 @@ impl Lead {
             .env("HOME", self.home())
             .env("PATH", format!("{}:/usr/local/bin:/usr/bin:/bin", self.programs().display()))
             .env("LANG", "C.UTF-8")
+            // Where the fakes note what they do: every fence leaves it open.
+            .env("NPM_CONFIG_CACHE", self.home().join(".cache"))
             .env("DELEGATE_ROOT", self.root())
             .env("DELEGATE_SLOTS", self.slots.to_string())
             .envs(self.temporary.iter().map(|path| ("TMPDIR", path)))

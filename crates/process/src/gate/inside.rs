@@ -13,6 +13,7 @@ use rustix::io::{Errno, fcntl_dupfd_cloexec, retry_on_intr};
 use rustix::process::{Resource, Rlimit, chdir, getpid, getrlimit, getsid, setrlimit, setsid, umask};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stdin};
 
+use super::fence;
 use super::wire::{self, Answer, GO, Order};
 use crate::detach::{FIRST_OTHER_DESCRIPTOR, reset_signals};
 use crate::error::GateStep;
@@ -42,6 +43,9 @@ fn serve(socket: BorrowedFd<'_>) -> Result<(), Failure> {
     retry_on_intr(|| chdir(order.directory)).map_err(|error| (GateStep::Directory, error.into()))?;
     let executable =
         arrange_descriptors(&order, descriptors).map_err(|error| (GateStep::Descriptors, error))?;
+    if let Some(order) = &order.fence {
+        fence::raise(order)?;
+    }
     if wire::send(socket, &Answer::Ready.encode()).is_err() || !told_to_go(socket) {
         return Ok(());
     }

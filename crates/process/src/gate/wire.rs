@@ -18,6 +18,7 @@ use rustix::net::{
 
 use super::{LaunchSpec, Program};
 use crate::error::{GateStep, StartError};
+use crate::fence::Fence;
 use crate::limits::LAUNCH_SPEC_MAX_BYTES;
 
 /// The byte that lets the gate execute.
@@ -31,7 +32,7 @@ const DESCRIPTORS_MAX: usize = 4;
 
 const MAGIC: &[u8; 8] = b"dlggate1";
 const HEADER_BYTES: usize = 16;
-const NUMBERS: usize = 6;
+const NUMBERS: usize = 10;
 
 /// What the gate says.
 #[derive(Debug)]
@@ -80,10 +81,25 @@ pub(super) struct Order<'body> {
     pub(super) environment: Vec<&'body CStr>,
     pub(super) umask: u32,
     pub(super) open_files_limit: Option<u64>,
+    /// The fence that the gate has to raise.
+    pub(super) fence: Option<FenceOrder<'body>>,
 }
 
-/// The body: six numbers, then the strings, each ended by NUL.
+/// What the fence of an [`Order`] allows, and where it is proved.
+#[derive(Debug)]
+pub(super) struct FenceOrder<'body> {
+    pub(super) directories: Vec<&'body CStr>,
+    pub(super) files: Vec<&'body CStr>,
+    pub(super) forbidden: Vec<&'body CStr>,
+}
+
+/// The body: ten numbers, then the strings, each ended by NUL.
 pub(super) fn encode(spec: &LaunchSpec) -> Result<Vec<u8>, StartError> {
+    let fence = match &spec.fence {
+        Fence::Ours(fence) => Some(fence),
+        Fence::None | Fence::Theirs => None,
+    };
+    let paths = fence.map_or([&[][..]; 3], |fence| [&fence.directories, &fence.files, &fence.forbidden]);
     let numbers: [u64; NUMBERS] = [
         u64::from(matches!(spec.program, Program::Path(_))),
         u64::from(spec.umask),
@@ -91,15 +107,19 @@ pub(super) fn encode(spec: &LaunchSpec) -> Result<Vec<u8>, StartError> {
         spec.open_files_limit.unwrap_or(0),
         spec.argv.len() as u64,
         spec.environment.len() as u64,
+        u64::from(fence.is_some()),
+        paths[0].len() as u64,
+        paths[1].len() as u64,
+        paths[2].len() as u64,
     ];
     let mut body: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
     let program = match &spec.program {
         Program::Path(path) => Some(path.as_os_str()),
         Program::Descriptor(_) => None,
     };
-    let lists = spec.argv.iter().chain(&spec.environment);
-    let strings =
-        program.into_iter().chain([spec.directory.as_os_str()]).chain(lists.map(|string| string.as_os_str()));
+    let lists = spec.argv.iter().chain(&spec.environment).map(|string| string.as_os_str());
+    let paths = paths.into_iter().flatten().map(|path| path.as_os_str());
+    let strings = program.into_iter().chain([spec.directory.as_os_str()]).chain(lists).chain(paths);
     for string in strings {
         append(&mut body, string)?;
     }
@@ -112,7 +132,7 @@ fn append(body: &mut Vec<u8>, string: &OsStr) -> Result<(), StartError> {
         return Err(StartError::Specification("a string holds a NUL byte"));
     }
     if body.len() + bytes.len() >= LAUNCH_SPEC_MAX_BYTES {
-        return Err(StartError::Specification("arguments and environment are too long"));
+        return Err(StartError::Specification("arguments, environment and paths are too long"));
     }
     body.extend_from_slice(bytes);
     body.push(0);
@@ -122,33 +142,36 @@ fn append(body: &mut Vec<u8>, string: &OsStr) -> Result<(), StartError> {
 /// Reads a body; `None` when it is not one.
 pub(super) fn decode(body: &[u8]) -> Option<Order<'_>> {
     let mut rest = body;
-    let mut number = || -> Option<u64> {
+    let mut numbers = [0; NUMBERS];
+    for number in &mut numbers {
         let (bytes, after) = rest.split_first_chunk()?;
         rest = after;
-        Some(u64::from_le_bytes(*bytes))
-    };
-    let by_path = number()? != 0;
-    let umask = u32::try_from(number()?).ok()?;
-    let has_limit = number()? != 0;
-    let limit = number()?;
-    let arguments = usize::try_from(number()?).ok()?;
-    let variables = usize::try_from(number()?).ok()?;
+        *number = u64::from_le_bytes(*bytes);
+    }
+    let [by_path, umask, has_limit, limit, arguments, variables, has_fence, directories, files, forbidden] =
+        numbers;
     let mut string = || -> Option<&CStr> {
         let string = CStr::from_bytes_until_nul(rest).ok()?;
         rest = rest.get(string.count_bytes() + 1..)?;
         Some(string)
     };
-    let program = if by_path { Some(string()?) } else { None };
+    let program = if by_path != 0 { Some(string()?) } else { None };
     let directory = string()?;
-    let argv = (0..arguments).map(|_| string()).collect::<Option<_>>()?;
-    let environment = (0..variables).map(|_| string()).collect::<Option<_>>()?;
+    let mut strings = |count: u64| (0..count).map(|_| string()).collect::<Option<Vec<_>>>();
+    let (argv, environment) = (strings(arguments)?, strings(variables)?);
+    let fence = FenceOrder {
+        directories: strings(directories)?,
+        files: strings(files)?,
+        forbidden: strings(forbidden)?,
+    };
     rest.is_empty().then_some(Order {
         program,
         directory,
         argv,
         environment,
-        umask,
-        open_files_limit: has_limit.then_some(limit),
+        umask: u32::try_from(umask).ok()?,
+        open_files_limit: (has_limit != 0).then_some(limit),
+        fence: (has_fence != 0).then_some(fence),
     })
 }
 

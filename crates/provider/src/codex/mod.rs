@@ -2,6 +2,7 @@
 
 mod errors;
 mod judge;
+mod models;
 mod summary;
 
 use record::capability::{Description, ReadOnlyDescription, RuntimeDescription};
@@ -14,6 +15,7 @@ use crate::executable::{self, Native};
 use crate::host::Host;
 use crate::judge::Judge;
 use crate::limits::CODEX_BRIEF_MAX_CHARACTERS;
+use crate::models::ModelListing;
 use crate::profile::{Draft, PlanInput, Profile};
 use crate::roots::{self, Roots};
 use crate::summary::Summariser;
@@ -58,14 +60,33 @@ impl Profile for Codex {
         [BASE_NAMES, DESKTOP_NAMES, CACHE_NAMES, &[HOME_NAME]].concat()
     }
 
+    fn secret_names(&self) -> &'static [&'static str] {
+        &["CODEX_API_KEY", "OPENAI_API_KEY"]
+    }
+
+    fn models(&self) -> Option<&'static dyn ModelListing> {
+        Some(&models::Debug)
+    }
+
     fn plan(&self, input: &PlanInput<'_>, host: &dyn Host) -> Result<Draft, PlanError> {
         let description = self.description();
         let request = input.request;
         let permission = request.requested_config.permission;
-        // Its own sandbox is used in every mode, so that `none` says only that nobody relies on it.
-        let options = options::check(&description, request, &[Fence::Theirs, Fence::None], "")?;
+        let offer = options::Offer {
+            description: &description,
+            fences: &[Fence::Theirs, Fence::Ours, Fence::None],
+            modes_note: "",
+            secret_names: self.secret_names(),
+            is_conversation: options::is_uuid,
+        };
+        let options = options::check(offer, request)?;
         check_brief(input.brief)
             .map_err(|why| PlanError::InvalidBrief { profile: description.id.clone(), why })?;
+        // Its own sandbox can not start inside our fence. Where nobody relies on a fence it is used all the same.
+        let sandbox = match options.fence {
+            Fence::Ours => "danger-full-access",
+            Fence::Theirs | Fence::None => permission.as_str(),
+        };
         let last_message = input.output_directory.join(LAST_MESSAGE).expect("a plain name");
 
         let mut argv: Vec<String> = [
@@ -76,7 +97,7 @@ impl Profile for Codex {
             "never",
             "--skip-git-repo-check",
             "--sandbox",
-            permission.as_str(),
+            sandbox,
         ]
         .map(str::to_owned)
         .to_vec();
@@ -98,15 +119,24 @@ impl Profile for Codex {
         }
         argv.push("-".to_owned());
 
-        let environment = Environment::build(&self.environment_names(), request.task_id, host)?;
+        let mut environment = Environment::build(&self.environment_names(), request.task_id, host)?;
         let home = roots::home(&environment)?;
-        let mut writable = Roots::common(host, &environment, &request.canonical_cwd, permission)?;
+        let mut writable = match options.fence {
+            Fence::Ours => Roots::fenced(host, &request.canonical_cwd, permission)?,
+            Fence::Theirs | Fence::None => {
+                Roots::common(host, &environment, &request.canonical_cwd, permission)?
+            }
+        };
         match roots::directory(&environment, HOME_NAME)? {
             Some(directory) => writable.add(&directory)?,
             None => writable.add(&home.join(".codex").expect("a plain name"))?,
         }
         writable.add_variables(&environment, CACHE_NAMES)?;
-        writable.add_variables(&environment, &["XDG_CACHE_HOME", "XDG_RUNTIME_DIR"])?;
+        if options.fence == Fence::Ours {
+            environment.use_temporary(input.temporary_directory);
+        } else {
+            writable.add_variables(&environment, &["XDG_CACHE_HOME", "XDG_RUNTIME_DIR"])?;
+        }
 
         let executable = executable::find(host, PROGRAM, native().as_ref())?;
         let mut required_flags = REQUIRED_FLAGS.to_vec();
@@ -117,6 +147,8 @@ impl Profile for Codex {
                 identity: executable.identity,
                 start: executable.start,
                 argv,
+                stdin_prefix: None,
+                new_conversation: None,
                 environment: environment.into_list(),
                 directory: request.canonical_cwd.clone(),
                 output_artifacts: vec![LAST_MESSAGE.to_owned()],

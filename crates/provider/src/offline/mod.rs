@@ -53,15 +53,27 @@ impl Profile for Offline {
         let description = self.description();
         let request = input.request;
         let permission = request.requested_config.permission;
-        let options = options::check(&description, request, &[Fence::None], "the survey only reads")?;
+        let offer = options::Offer {
+            description: &description,
+            fences: &[Fence::None, Fence::Ours],
+            modes_note: "the survey only reads",
+            secret_names: self.secret_names(),
+            is_conversation: options::is_uuid,
+        };
+        let options = options::check(offer, request)?;
         let executable = executable::identify(host, &host.own_executable()?, None)?;
-        let environment = Environment::build(BASE_NAMES, request.task_id, host)?;
+        let mut environment = Environment::build(BASE_NAMES, request.task_id, host)?;
+        if options.fence == Fence::Ours {
+            environment.use_temporary(input.temporary_directory);
+        }
         Ok(Draft {
             launch: LaunchPlan {
                 provider_version: Some(env!("CARGO_PKG_VERSION").to_owned()),
                 identity: executable.identity,
                 start: executable.start,
                 argv: ["delegate", SURVEY_WORD].map(str::to_owned).to_vec(),
+                stdin_prefix: None,
+                new_conversation: None,
                 environment: environment.into_list(),
                 directory: request.canonical_cwd.clone(),
                 output_artifacts: Vec::new(),

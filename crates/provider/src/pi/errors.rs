@@ -2,9 +2,8 @@
 
 use record::Timestamp;
 use record::words::ReasonCode;
-use serde_json::{Map, Value};
 
-use crate::classify::{leading_status, retry_at, status_class};
+use crate::classify::{is_quota, leading_status, retry_at, server_error, status_class};
 
 const FORMS: &[(&str, ReasonCode)] = &[
     ("Provider finish_reason: content_filter", ReasonCode::Refusal),
@@ -20,7 +19,9 @@ pub(super) fn classify(
     said_at_millis: Option<u64>,
 ) -> (ReasonCode, Option<Timestamp>) {
     let code = match leading_status(message) {
-        Some((429, body)) if is_quota(body) => ReasonCode::QuotaExhausted,
+        Some((429, body)) if body_error(body).is_some_and(|error| is_quota(&error)) => {
+            ReasonCode::QuotaExhausted
+        },
         Some((status, _)) => status_class(status),
         None if matches!(raw_stop_reason, Some("content_filter" | "refusal")) => ReasonCode::Refusal,
         None => FORMS
@@ -32,39 +33,18 @@ pub(super) fn classify(
     (code, limited.then(|| retry_at(message, said_at_millis)).flatten())
 }
 
-/// Whether the body behind a status names a used-up quota by its code or type.
-fn is_quota(body: &str) -> bool {
-    let Some(error) = error_object(body) else { return false };
-    ["code", "type"].iter().any(|name| {
-        let word = error.get(*name).and_then(Value::as_str);
-        matches!(
-            word,
-            Some(
-                "insufficient_quota"
-                    | "quota_exceeded"
-                    | "usage_limit_reached"
-                    | "billing_hard_limit_reached"
-            )
-        )
-    })
-}
-
 /// The message as people want it: the server's sentence instead of the object around it.
 pub(super) fn sentence(message: &str) -> String {
     let found = leading_status(message).and_then(|(status, body)| {
-        let error = error_object(body)?;
+        let error = body_error(body)?;
         Some(format!("{status}: {}", error.get("message")?.as_str()?))
     });
     found.unwrap_or_else(|| message.to_owned())
 }
 
-/// The object behind a status, or the one named `error` in it.
-fn error_object(body: &str) -> Option<Map<String, Value>> {
-    let mut object: Map<String, Value> = serde_json::from_str(body.trim_start_matches([':', ' '])).ok()?;
-    match object.remove("error") {
-        Some(Value::Object(inner)) => Some(inner),
-        _ => Some(object),
-    }
+/// What the body behind a status tells.
+fn body_error(body: &str) -> Option<serde_json::Map<String, serde_json::Value>> {
+    server_error(body.trim_start_matches([':', ' ']))
 }
 
 #[cfg(test)]

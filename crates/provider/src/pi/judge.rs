@@ -8,10 +8,11 @@ use record::words::ReasonCode;
 use serde_json::Value;
 
 use super::errors::{classify, sentence};
-use super::message::{Assistant, StopReason, is_assistant, same_model, usage};
+use super::message::{Assistant, StopReason, is_assistant, usage};
 use crate::events::{self, Event, Fault, Reading, text};
 use crate::judge::{Evidence, Finding, Judge, Judgement, conclude, incomplete};
 use crate::limits::USAGE_MAX_COUNT;
+use crate::model_name::same_model;
 use crate::options::is_uuid;
 use crate::screen;
 use crate::standard_error::StandardError;

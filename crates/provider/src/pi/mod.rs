@@ -3,6 +3,7 @@
 mod errors;
 mod judge;
 mod message;
+mod models;
 mod summary;
 
 use record::capability::{Description, ReadOnlyDescription, RuntimeDescription};
@@ -13,6 +14,7 @@ use crate::environment::{BASE_NAMES, CACHE_NAMES, DESKTOP_NAMES, Environment};
 use crate::error::PlanError;
 use crate::host::Host;
 use crate::judge::Judge;
+use crate::models::ModelListing;
 use crate::probe::ProbeOutput;
 use crate::profile::{Draft, PlanInput, Profile};
 use crate::roots::{self, Roots, resolved};
@@ -23,10 +25,27 @@ const PROGRAM: &str = "pi";
 const REQUIRED_FLAGS: &[&str] = &["--mode", "--model", "--session", "--thinking", "--tools"];
 /// Every tool that can not write.
 const READ_ONLY_TOOLS: &str = "read,grep,find,ls";
+/// Every tool.
+const ALL_TOOLS: &str = "read,bash,edit,write,grep,find,ls";
 /// The list of tools leaves those of configured tool servers in place, and they may write: where the CLI knows such servers,
 /// it is told to use none.
 const NO_TOOL_SERVERS: &str = "--no-mcp";
 const EFFORTS: &[&str] = &["off", "minimal", "low", "medium", "high", "xhigh", "max"];
+/// Keys of the services that it talks to most; others sign in with its own login.
+const SECRET_NAMES: &[&str] = &[
+    "ANTHROPIC_API_KEY",
+    "CEREBRAS_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "GEMINI_API_KEY",
+    "GROQ_API_KEY",
+    "KIMI_API_KEY",
+    "MISTRAL_API_KEY",
+    "MOONSHOT_API_KEY",
+    "OPENAI_API_KEY",
+    "OPENROUTER_API_KEY",
+    "XAI_API_KEY",
+    "ZAI_API_KEY",
+];
 const AGENT_DIRECTORY_NAME: &str = "PI_CODING_AGENT_DIR";
 const SESSION_DIRECTORY_NAME: &str = "PI_CODING_AGENT_SESSION_DIR";
 
@@ -37,13 +56,13 @@ impl Profile for Pi {
     fn description(&self) -> Description {
         Description {
             id: "pi:json".parse().expect("a well-formed id"),
-            supported_modes: vec![Permission::ReadOnly],
+            supported_modes: vec![Permission::ReadOnly, Permission::WorkspaceWrite],
             supported_options: vec![ProfileOption::Continuation, ProfileOption::Effort, ProfileOption::Model],
             continuation: ContinuationMode::Native,
             read_only: ReadOnlyDescription {
                 supported: true,
                 mechanism: ReadOnlyMechanism::ToolAllowlist,
-                containment: Fence::Theirs,
+                containment: Fence::Ours,
             },
             runtime: RuntimeDescription {
                 executable: Some(PROGRAM.to_owned()),
@@ -61,12 +80,31 @@ impl Profile for Pi {
         [BASE_NAMES, DESKTOP_NAMES, CACHE_NAMES, &[AGENT_DIRECTORY_NAME, SESSION_DIRECTORY_NAME]].concat()
     }
 
+    fn secret_names(&self) -> &'static [&'static str] {
+        SECRET_NAMES
+    }
+
+    fn models(&self) -> Option<&'static dyn ModelListing> {
+        Some(&models::Table)
+    }
+
     fn plan(&self, input: &PlanInput<'_>, host: &dyn Host) -> Result<Draft, PlanError> {
         let description = self.description();
         let request = input.request;
         let permission = request.requested_config.permission;
-        let modes_note = "pi writes wherever its user may, so this mode needs our write fence, which is not in this version";
-        let options = options::check(&description, request, &[Fence::Theirs, Fence::None], modes_note)?;
+        // Its tools write wherever its user may: only a list of tools that read is a fence of its own.
+        let fences: &[Fence] = match permission {
+            Permission::ReadOnly => &[Fence::Ours, Fence::Theirs, Fence::None],
+            Permission::WorkspaceWrite => &[Fence::Ours, Fence::None],
+        };
+        let offer = options::Offer {
+            description: &description,
+            fences,
+            modes_note: "",
+            secret_names: self.secret_names(),
+            is_conversation: options::is_uuid,
+        };
+        let options = options::check(offer, request)?;
         // It trims the brief, and answers an empty one with nothing and exit code 0.
         if String::from_utf8_lossy(input.brief).trim().is_empty() {
             return Err(PlanError::InvalidBrief { profile: description.id, why: "it is blank".to_owned() });
@@ -78,9 +116,17 @@ impl Profile for Pi {
             return Err(PlanError::InvalidOption { option: ProfileOption::Effort, why });
         }
 
+        let tools = match permission {
+            Permission::ReadOnly => READ_ONLY_TOOLS,
+            Permission::WorkspaceWrite => ALL_TOOLS,
+        };
+        let approval = match permission {
+            Permission::ReadOnly => "read-only",
+            Permission::WorkspaceWrite => "provider-native",
+        };
         // The tools are named again in a continuation too: a conversation keeps the list it began with.
         let mut argv: Vec<String> =
-            [PROGRAM, "--mode", "json", "--tools", READ_ONLY_TOOLS].map(str::to_owned).to_vec();
+            [PROGRAM, "--mode", "json", "--tools", tools].map(str::to_owned).to_vec();
         for (flag, value) in
             [("--model", options.model), ("--thinking", options.effort), ("--session", options.conversation)]
         {
@@ -99,11 +145,19 @@ impl Profile for Pi {
         };
         let agent = directory_or(AGENT_DIRECTORY_NAME, home.join("agent").expect("a plain name"))?;
         let sessions = directory_or(SESSION_DIRECTORY_NAME, agent.join("sessions").expect("a plain name"))?;
-        let mut writable = Roots::common(host, &environment, &request.canonical_cwd, permission)?;
+        let mut writable = match options.fence {
+            Fence::Ours => Roots::fenced(host, &request.canonical_cwd, permission)?,
+            Fence::Theirs | Fence::None => {
+                Roots::common(host, &environment, &request.canonical_cwd, permission)?
+            }
+        };
         for path in [&home, &agent, &sessions] {
             writable.add(path)?;
         }
         writable.add_variables(&environment, CACHE_NAMES)?;
+        if options.fence == Fence::Ours {
+            environment.use_temporary(input.temporary_directory);
+        }
 
         let executable = executable::find(host, PROGRAM, None)?;
         Ok(Draft {
@@ -112,13 +166,15 @@ impl Profile for Pi {
                 identity: executable.identity,
                 start: executable.start,
                 argv,
+                stdin_prefix: None,
+                new_conversation: None,
                 environment: environment.into_list(),
                 directory: request.canonical_cwd.clone(),
                 output_artifacts: Vec::new(),
                 effective_config: EffectiveConfig {
                     permission,
                     fence: options.fence,
-                    approval: "read-only".to_owned(),
+                    approval: approval.to_owned(),
                     writable_roots: writable.into_paths(),
                 },
                 predicate: judge::Revision1.predicate(&description.id, permission),
@@ -129,9 +185,10 @@ impl Profile for Pi {
     }
 
     fn finish(&self, draft: Draft, facts: &[ProbeOutput]) -> Result<LaunchPlan, PlanError> {
+        let is_read_only = draft.launch.effective_config.permission == Permission::ReadOnly;
         let has_servers = facts.last().is_some_and(|help| probe::offers(help, NO_TOOL_SERVERS));
         let mut launch = probe::finish(draft, facts)?;
-        if has_servers {
+        if is_read_only && has_servers {
             launch.argv.push(NO_TOOL_SERVERS.to_owned());
         }
         Ok(launch)
@@ -139,8 +196,10 @@ impl Profile for Pi {
 
     fn fence_limits(&self) -> &'static [&'static str] {
         &[
-            "The model is offered only tools that read; pi itself and extensions of its user run without a fence.",
-            "Reading is not limited to the workspace.",
+            "pi and all that it starts, extensions of its user among them, write only to its own state directories, a \
+             private temporary directory and, in workspace-write, the workspace.",
+            "In read-only the model is offered only tools that read.",
+            "Reading is not limited to the workspace, and the network is not limited at all.",
         ]
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use provider::{Host, HostError, PlanInput};
 use record::plan::{IdentityFile, IdentityRole};
-use record::request::{Request, RequestedConfig, RequestedLimits};
+use record::request::{PriorSession, Request, RequestedConfig, RequestedLimits};
 use record::words::Permission;
 use record::{AbsolutePath, ByteSize, RootId, Sha256Digest, Span, TaskId};
 
@@ -121,6 +121,17 @@ pub(crate) fn request(provider: &str, permission: Permission) -> Request {
         brief_sha256: Sha256Digest::of(b"Do it."),
         brief_length: 6,
     }
+}
+
+/// The request, to go on with a conversation.
+pub(crate) fn continued(mut request: Request, conversation: &str) -> Request {
+    request.prior_session = Some(PriorSession {
+        provider: request.provider.clone(),
+        conversation_id: conversation.to_owned(),
+        predecessor_task_id: TaskId::from_random([9; 16]),
+        later_task_ids: Vec::new(),
+    });
+    request
 }
 
 /// Plans with a plain brief.

@@ -87,6 +87,8 @@ impl Sample {
                 identity: Vec::new(),
                 start: StartMethod::Path,
                 argv: vec!["codex".to_owned()],
+                stdin_prefix: None,
+                new_conversation: None,
                 environment: Vec::new(),
                 directory: directory(),
                 output_artifacts: Vec::new(),

@@ -77,6 +77,8 @@ pub fn admit(root: &Root, id: TaskId, brief: &str, variant: Variant) -> Task {
             }],
             start: StartMethod::Path,
             argv: vec!["program".to_owned()],
+            stdin_prefix: None,
+            new_conversation: None,
             environment: Vec::new(),
             directory: somewhere,
             output_artifacts: Vec::new(),

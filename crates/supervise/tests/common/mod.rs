@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::Write;
 use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -281,26 +282,29 @@ pub fn signal(pid: u32, signal: Signal) {
     }
 }
 
-/// Waits until a process has ended.
+/// Waits until a process of the test program has ended.
 #[track_caller]
 pub fn wait_for_exit(pid: u32) {
-    wait_at_process(pid, PollFlags::IN);
+    if let Some(pidfd) = open_process(pid) {
+        wait_at(&pidfd, PollFlags::IN);
+    }
+}
+
+/// A process of the test program, if it lives.
+pub fn open_process(pid: u32) -> Option<OwnedFd> {
+    let pidfd = pidfd_open(process(pid), PidfdFlags::empty()).ok()?;
+    is_ours(pid).then_some(pidfd)
 }
 
 /// Waits until a process that ended was reaped too (Linux 6.9).
 #[track_caller]
-pub fn wait_until_reaped(pid: u32) {
-    wait_at_process(pid, PollFlags::empty());
+pub fn wait_until_reaped(pidfd: &OwnedFd) {
+    wait_at(pidfd, PollFlags::empty());
 }
 
 #[track_caller]
-fn wait_at_process(pid: u32, flags: PollFlags) {
-    if !is_ours(pid) {
-        return;
-    }
-    if let Ok(pidfd) = pidfd_open(process(pid), PidfdFlags::empty()) {
-        let patience = Timespec::try_from(PATIENCE).expect("a timeout");
-        let ended = poll(&mut [PollFd::new(&pidfd, flags)], Some(&patience)).expect("poll");
-        assert!(ended > 0, "process {pid} does not end");
-    }
+fn wait_at(pidfd: &OwnedFd, flags: PollFlags) {
+    let patience = Timespec::try_from(PATIENCE).expect("a timeout");
+    let ended = poll(&mut [PollFd::new(pidfd, flags)], Some(&patience)).expect("poll");
+    assert!(ended > 0, "a process does not end");
 }

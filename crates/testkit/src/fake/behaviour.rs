@@ -60,9 +60,9 @@ pub enum Behaviour {
     QuotaWordsInProse,
     /// `other-session-id`: another conversation than the one that was asked for.
     OtherSessionId,
-    /// `other-model-name [NAME]`: names another model, where the grammar names one (pi).
+    /// `other-model-name [NAME]`: names another model, where the grammar names one (claude, pi).
     OtherModelName(String),
-    /// `unclosed-items`: a tool call that begins and never ends, then success (codex, pi).
+    /// `unclosed-items`: a tool call that begins and never ends, then success (claude, codex, pi).
     UnclosedItems,
     /// `opens-browser`: starts what BROWSER names, then waits for a login.
     OpensBrowser,

@@ -62,10 +62,11 @@ impl Process {
 }
 
 impl Log {
-    /// The records below that HOME. Nothing is made there yet.
+    /// The records below that HOME, in its cache: a fence leaves that open, if a cache variable leads there. Nothing is made
+    /// there yet.
     #[must_use]
     pub fn of(home: &Path) -> Self {
-        Self { directory: home.join(".fake-cli") }
+        Self { directory: home.join(".cache/fake-cli") }
     }
 
     /// Every launch, in order.

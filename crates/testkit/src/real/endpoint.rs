@@ -19,8 +19,7 @@ pub(super) fn files(component: Component, url: &str) -> Vec<(&'static str, Strin
         }
         Component::Claude => {
             let settings = json!({"env": {"ANTHROPIC_BASE_URL": url, "ANTHROPIC_API_KEY": "dummy",
-                "ANTHROPIC_MODEL": "scripted-model", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-                "CLAUDE_CODE_MAX_RETRIES": "1", "IS_SANDBOX": "1"}});
+                "ANTHROPIC_MODEL": "scripted-model", "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1"}});
             vec![(".claude/settings.json", settings.to_string())]
         }
         Component::Opencode => {

@@ -7,9 +7,13 @@ use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
+use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::component::Component;
 use super::stage::Stage;
+
+/// What opencode is denied in read-only mode (providers.md, Decisions 3), and what it would ask about.
+const OPENCODE_PERMISSION: &str = r#"{"bash":"deny","doom_loop":"deny","edit":"deny","external_directory":"deny","task":"deny","webfetch":"deny","websearch":"deny"}"#;
 
 /// What the CLI may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,7 +101,7 @@ impl Turn {
         Ok(finished)
     }
 
-    /// The argument lists of providers.md 3.1 (with its decision 5) and 5.1.
+    /// The argument lists of providers.md 3.1 (with decision 5), 4.1 (with decision 4) and 5.1.
     fn add_arguments(&self, command: &mut Command, stage: &Stage, last_message: &PathBuf) -> io::Result<()> {
         let read_only = self.permission == Permission::ReadOnly;
         let session = self.session.as_deref();
@@ -133,7 +137,31 @@ impl Turn {
                     .args(read_only.then_some(["--tools", "read,grep,find,ls"]).into_iter().flatten())
                     .args(session.map(|id| ["--session", id]).into_iter().flatten());
             }
-            Component::Claude | Component::Opencode | Component::Node => {
+            Component::Claude => {
+                let mode = if read_only { "dontAsk" } else { "bypassPermissions" };
+                command
+                    .args(["--print", "--input-format", "text", "--output-format", "stream-json"])
+                    .args(["--verbose", "--permission-mode", mode])
+                    .args(read_only.then_some(["--tools", "Read,Grep,Glob"]).into_iter().flatten())
+                    .args(["--permission-prompts", "none"])
+                    .args(match session {
+                        Some(id) => ["--resume".to_owned(), id.to_owned()],
+                        None => ["--session-id".to_owned(), new_session_id()?],
+                    })
+                    // Ten are its own choice; the second lets root use this mode.
+                    .envs([("CLAUDE_CODE_MAX_RETRIES", "2"), ("IS_SANDBOX", "1")]);
+            }
+            Component::Opencode => {
+                let agent = if read_only { "plan" } else { "build" };
+                command
+                    .args(["run", "--format", "json", "--dir"])
+                    .arg(stage.workspace())
+                    .args(["--agent", agent])
+                    .args((!read_only).then_some("--auto"))
+                    .args(session.map(|id| ["--session", id]).into_iter().flatten())
+                    .envs(read_only.then_some(("OPENCODE_PERMISSION", OPENCODE_PERMISSION)));
+            }
+            Component::Node => {
                 return Err(io::Error::from(io::ErrorKind::Unsupported));
             }
         }
@@ -148,6 +176,13 @@ impl Finished {
         let signal = self.status.signal().map(|signal| -signal);
         self.status.code().or(signal).unwrap_or_default()
     }
+}
+
+/// A conversation that is certain to be new: claude refuses an id that it knows.
+fn new_session_id() -> io::Result<String> {
+    let mut bytes = [0; 16];
+    getrandom(&mut bytes, GetRandomFlags::empty())?;
+    Ok(uuid::Builder::from_random_bytes(bytes).into_uuid().to_string())
 }
 
 fn read_all(file: &mut File) -> io::Result<Vec<u8>> {

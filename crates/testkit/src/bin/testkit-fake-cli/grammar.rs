@@ -1,12 +1,16 @@
-//! What each CLI writes: the event streams of providers.md 3.3 and 5.2, and the worker protocol.
+//! What each CLI writes: the event streams of providers.md 3.3, 4.3 and 5.2, and the worker protocol.
 
 use serde_json::{Value, json};
+
+use crate::claude;
 
 /// Whose events are spoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Grammar {
     /// `codex exec --json`.
     Codex,
+    /// `claude --print --output-format stream-json`.
+    Claude,
     /// `pi --mode json`.
     Pi,
     /// The worker protocol.
@@ -28,6 +32,7 @@ impl Grammar {
     pub(crate) fn named(name: &str) -> Self {
         match name {
             "codex" => Self::Codex,
+            "claude" => Self::Claude,
             "pi" => Self::Pi,
             _ => Self::Worker,
         }
@@ -35,12 +40,13 @@ impl Grammar {
 
     /// The conversation that the arguments ask for.
     pub(crate) fn asked_session(self, arguments: &[String]) -> Option<String> {
-        let word = match self {
-            Self::Codex => "resume",
-            Self::Pi => "--session",
+        let words: &[&str] = match self {
+            Self::Codex => &["resume"],
+            Self::Claude => &["--resume", "--session-id"],
+            Self::Pi => &["--session"],
             Self::Worker => return None,
         };
-        let index = arguments.iter().position(|argument| argument == word)?;
+        let index = arguments.iter().position(|argument| words.contains(&argument.as_str()))?;
         arguments.get(index + 1).cloned()
     }
 }
@@ -68,6 +74,7 @@ impl Speaker {
                     json!({"type": "message_end", "message": message}),
                 ]
             }
+            Grammar::Claude => claude::begin(&self.session),
             Grammar::Worker => vec![json!({"type": "session", "id": self.session})],
         }
     }
@@ -85,6 +92,7 @@ impl Speaker {
                 vec![json!({"type": "tool_execution_start", "toolCallId": "call_1", "toolName": "bash",
                 "args": {"command": "true"}})]
             }
+            Grammar::Claude => claude::begin_tool(&self.session),
             Grammar::Worker => vec![json!({"type": "progress", "text": "running a tool"})],
         }
     }
@@ -111,6 +119,7 @@ impl Speaker {
                 events.extend(Self::pi_end(&done));
                 events
             }
+            Grammar::Claude => claude::succeed(&self.session, self.other_model.as_deref(), answer),
             Grammar::Worker => {
                 vec![json!({"type": "answer", "text": answer}), json!({"type": "result", "status": "ok"})]
             }
@@ -131,6 +140,7 @@ impl Speaker {
                 events.extend(Self::pi_end(&failed));
                 events
             }
+            Grammar::Claude => claude::fail(&self.session, message),
             Grammar::Worker => {
                 vec![
                     json!({"type": "result", "status": "error", "code": "provider_failed", "message": message}),

@@ -1,5 +1,6 @@
 //! The fake AI CLI: see `testkit::fake`.
 
+mod claude;
 mod conduct;
 mod deeds;
 mod escape;

@@ -15,6 +15,7 @@ pub(crate) fn answer(
     let mut lacking = Vec::new();
     let mut version = match grammar {
         Grammar::Codex => "codex-cli 0.171.0",
+        Grammar::Claude => "2.1.332 (Claude Code)",
         Grammar::Pi => "1.6.0",
         Grammar::Worker => "worker 1.0.0",
     };
@@ -49,6 +50,19 @@ fn flags(grammar: Grammar) -> &'static [&'static str] {
             "--color",
             "--model",
             "--skip-git-repo-check",
+        ],
+        Grammar::Claude => &[
+            "--effort",
+            "--input-format",
+            "--model",
+            "--output-format",
+            "--permission-mode",
+            "--permission-prompts",
+            "--print",
+            "--resume",
+            "--session-id",
+            "--tools",
+            "--verbose",
         ],
         Grammar::Pi => &["--mode", "--tools", "--model", "--thinking", "--session", "--list-models"],
         Grammar::Worker => &[],

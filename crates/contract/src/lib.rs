@@ -1,0 +1,1 @@
+//! The executor contract and its inspector.

@@ -1,0 +1,106 @@
+//! No input makes the router panic, and none passes that its types or rules refuse.
+
+mod support;
+
+use gates::central::CentralGate;
+use gates::embedded::{CENTRAL_GATE_FILE, EVIDENCE_FILE};
+use gates::evidence::Evidence;
+use gates::executable::ExecutableGate;
+use gates::json::{Json, parse};
+use proptest::prelude::*;
+use support::{Files, names};
+
+/// Any small value.
+fn any_json() -> impl Strategy<Value = Json> {
+    let leaf = prop_oneof![
+        Just(Json::Null),
+        any::<bool>().prop_map(Json::Bool),
+        any::<i64>().prop_map(|number| Json::Number(number.into())),
+        prop_oneof!["[a-z-]{0,8}", "\\PC{0,6}", Just("provisional".to_owned()), Just("blocked".to_owned())]
+            .prop_map(Json::String),
+    ];
+    leaf.prop_recursive(3, 16, 4, |inner| {
+        prop_oneof![
+            prop::collection::vec(inner.clone(), 0..4).prop_map(Json::Array),
+            prop::collection::vec(("[a-z_]{1,8}", inner), 0..4)
+                .prop_map(|members| Json::Object(members.into_iter().collect())),
+        ]
+    })
+}
+
+/// Replaces, removes or adds at a place that `steps` leads to.
+fn mutate(value: &mut Json, steps: &[usize], new: Json) {
+    let Some((&step, rest)) = steps.split_first() else {
+        *value = new;
+        return;
+    };
+    match value {
+        Json::Object(members) if !members.is_empty() => {
+            let index = step % members.len();
+            if rest.is_empty() && step % 3 == 0 {
+                members.shift_remove_index(index);
+            } else if let Some((_, inner)) = members.get_index_mut(index) {
+                mutate(inner, rest, new);
+            }
+        }
+        Json::Array(elements) if !elements.is_empty() => {
+            let index = step % elements.len();
+            mutate(&mut elements[index], rest, new);
+        }
+        other => *other = new,
+    }
+}
+
+fn typed_model_refuses(name: &str, bytes: &[u8]) -> bool {
+    parse(bytes).is_err()
+        || parse(bytes).is_ok_and(|value| match name {
+            CENTRAL_GATE_FILE => CentralGate::read(&value).is_err(),
+            EVIDENCE_FILE => Evidence::read(&value).is_err(),
+            _ => ExecutableGate::read(&value).is_err(),
+        })
+}
+
+fn judged(files: &Files, name: &str) -> Result<(), TestCaseError> {
+    let answer = files.ask(&["check", "--json"]);
+    prop_assert!(answer.code == 0 || answer.code == 65, "{answer:?}");
+    prop_assert!(!(answer.code == 0 && typed_model_refuses(name, files.bytes(name))));
+    prop_assert!(parse(answer.stdout.as_bytes()).is_ok());
+    prop_assert_eq!(answer.stderr.lines().count(), usize::from(answer.code != 0));
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn mutated_files(index in 0..8_usize, steps in prop::collection::vec(0..64_usize, 1..8), new in any_json()) {
+        let name = names()[index];
+        let mut files = Files::embedded();
+        let mut document = files.json(name);
+        mutate(&mut document, &steps, new);
+        files.put(name, document.pretty().into_bytes());
+        judged(&files, name)?;
+    }
+
+    #[test]
+    fn damaged_bytes(index in 0..8_usize, at in any::<prop::sample::Index>(), byte in any::<u8>()) {
+        let name = names()[index];
+        let mut files = Files::embedded();
+        let mut bytes = files.bytes(name).to_vec();
+        let at = at.index(bytes.len());
+        bytes[at] = byte;
+        files.put(name, bytes);
+        judged(&files, name)?;
+    }
+
+    #[test]
+    fn anything_at_all(index in 0..8_usize, value in any_json()) {
+        let name = names()[index];
+        let mut files = Files::embedded();
+        files.put(name, value.pretty().into_bytes());
+        judged(&files, name)?;
+    }
+
+    #[test]
+    fn parsing_never_panics(bytes in prop::collection::vec(any::<u8>(), 0..256)) {
+        let _ = parse(&bytes);
+    }
+}

@@ -1,0 +1,231 @@
+//! git in isolation: it never runs a program that the repository names (patch-verifier.md 6, 8.1).
+//!
+//! Every call gets an exact environment. The calls that read the patch see a private, empty git directory; only the
+//! queries for the top level, the git directory and two settings see the real one, and these start no program.
+
+mod call;
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use tempfile::TempDir;
+
+pub use call::{Answer, Call};
+
+/// The git program and the search path that it may use for itself.
+#[derive(Debug, Clone)]
+pub struct Git {
+    program: PathBuf,
+    search: OsString,
+}
+
+impl Git {
+    /// The first `git` in the absolute directories of a search path. Relative entries are dropped: they would let the
+    /// current directory name the program.
+    pub fn find(search: Option<&OsStr>) -> Option<Self> {
+        let directories: Vec<PathBuf> =
+            std::env::split_paths(search?).filter(|directory| directory.is_absolute()).collect();
+        let program = directories.iter().map(|directory| directory.join("git")).find(|file| {
+            file.metadata().is_ok_and(|facts| facts.is_file() && facts.permissions().mode() & 0o111 != 0)
+        })?;
+        Some(Self { program, search: std::env::join_paths(&directories).ok()? })
+    }
+}
+
+/// What git says about a worktree.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Discovery {
+    /// The top level.
+    pub top: PathBuf,
+    /// The git directory of this worktree.
+    pub git_directory: PathBuf,
+    /// The git directory that worktrees share; the same in an ordinary clone.
+    pub common_directory: PathBuf,
+}
+
+/// The two settings of the repository that change how text is compared.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// `core.autocrlf`.
+    pub autocrlf: Option<OsString>,
+    /// `core.eol`.
+    pub eol: Option<OsString>,
+}
+
+/// A private place for git: an empty home, an empty git directory, an empty worktree, and the bytes of the patch.
+#[derive(Debug)]
+pub struct Isolation {
+    git: Git,
+    scratch: TempDir,
+    workdir: PathBuf,
+}
+
+impl Isolation {
+    /// Makes the place under `temporary`, with a copy of the patch: git judges the bytes that were judged here.
+    ///
+    /// # Errors
+    /// It can not be made, or it or git itself would lie inside the worktree.
+    pub fn new(git: &Git, temporary: &Path, workdir: &Path, patch: Option<&[u8]>) -> io::Result<Self> {
+        let outside = |path: &Path| path.canonicalize().is_ok_and(|path| !path.starts_with(workdir));
+        if !outside(temporary) || !outside(&git.program) {
+            return Err(io::Error::other("inside the worktree"));
+        }
+        let scratch = tempfile::Builder::new()
+            .prefix("patch-verify-")
+            .permissions(std::fs::Permissions::from_mode(0o700))
+            .tempdir_in(temporary.canonicalize()?)?;
+        let root = scratch.path();
+        let mut builder = DirBuilder::new();
+        for directory in ["home", "empty", "git", "git/objects", "git/refs"] {
+            builder.mode(0o700).create(root.join(directory))?;
+        }
+        write_new(&root.join("git/HEAD"), b"ref: refs/heads/none\n")?;
+        if let Some(bytes) = patch {
+            write_new(&root.join("patch"), bytes)?;
+        }
+        Ok(Self { git: git.clone(), scratch, workdir: workdir.to_owned() })
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.scratch.path().join(name)
+    }
+
+    /// `git` with the exact environment and nothing else.
+    fn command(&self, directory: &Path) -> Command {
+        let home = self.path("home");
+        let mut command = Command::new(&self.git.program);
+        command
+            .env_clear()
+            .env("PATH", &self.git.search)
+            .env("LC_ALL", "C")
+            .env("XDG_CONFIG_HOME", home.join(".config"))
+            .env("HOME", home)
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_SYSTEM", "/dev/null")
+            .env("GIT_ATTR_NOSYSTEM", "1")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .env("GIT_OPTIONAL_LOCKS", "0")
+            .current_dir(directory)
+            .stdin(Stdio::null())
+            .args(["--no-optional-locks", "-c", "core.hooksPath=/dev/null"]);
+        command
+    }
+
+    /// A call that does not see the repository's git directory.
+    fn private(&self, worktree: &Path, settings: &Settings) -> Command {
+        let mut command = self.command(worktree);
+        command.env("GIT_DIR", self.path("git")).env("GIT_WORK_TREE", worktree);
+        for option in
+            ["core.protectHFS=true", "core.protectNTFS=true", "core.fsmonitor=false", "core.attributesFile=/dev/null"]
+        {
+            command.args(["-c", option]);
+        }
+        for (name, value) in [("core.autocrlf=", &settings.autocrlf), ("core.eol=", &settings.eol)] {
+            if let Some(value) = value {
+                let mut option = OsString::from(name);
+                option.push(value);
+                command.arg("-c").arg(option);
+            }
+        }
+        command
+    }
+
+    /// Asks for the version.
+    pub fn version(&self) -> Call {
+        let mut command = self.command(&self.path("empty"));
+        command.arg("--version");
+        Call::start(command)
+    }
+
+    /// Asks for top level, git directory and common directory.
+    pub fn discovery(&self) -> Call {
+        let mut command = self.command(&self.workdir);
+        command.args([
+            "rev-parse",
+            "--path-format=absolute",
+            "--show-toplevel",
+            "--git-dir",
+            "--git-common-dir",
+        ]);
+        Call::start(command)
+    }
+
+    /// Asks for the two settings.
+    pub fn settings(&self) -> Call {
+        let mut command = self.command(&self.workdir);
+        command.args(["config", "-z", "--get-regexp", "^core\\.(autocrlf|eol)$"]);
+        Call::start(command)
+    }
+
+    /// Asks how git reads the patch at a level: one record a section, then creations and deletions.
+    pub fn reading(&self, level: u8) -> Call {
+        let mut command = self.private(&self.path("empty"), &Settings::default());
+        command.args(["apply", "--numstat", "--summary", "-z"]).arg(format!("-p{level}")).arg(self.path("patch"));
+        Call::start(command)
+    }
+
+    /// Asks whether the patch applies at a level.
+    pub fn check(&self, level: u8, settings: &Settings) -> Call {
+        let mut command = self.private(&self.workdir, settings);
+        command
+            .args(["apply", "--check", "--whitespace=nowarn"])
+            .arg(format!("-p{level}"))
+            .arg(self.path("patch"));
+        Call::start(command)
+    }
+
+    /// Asks for the attributes of paths that decide over line ends.
+    ///
+    /// # Errors
+    /// The list of paths can not be stored.
+    pub fn attributes(&self, paths: &[&str], settings: &Settings) -> io::Result<Call> {
+        let list = self.path("paths");
+        write_new(&list, paths.join("\0").as_bytes())?;
+        let mut command = self.private(&self.workdir, settings);
+        command.args(["check-attr", "-z", "--stdin", "text", "crlf", "eol"]).stdin(std::fs::File::open(list)?);
+        Ok(Call::start(command))
+    }
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(bytes)
+}
+
+impl Discovery {
+    /// Reads the answer of [`Isolation::discovery`]; `None` when git could not name the worktree. A path that holds a line
+    /// feed can not be told apart and is not named either.
+    pub fn read(answer: &Answer) -> Option<Self> {
+        let text = answer.succeeded()?.strip_suffix(b"\n")?;
+        let mut lines = text.split(|byte| *byte == b'\n').map(|line| PathBuf::from(OsStr::from_bytes(line)));
+        let found =
+            Self { top: lines.next()?, git_directory: lines.next()?, common_directory: lines.next()? };
+        lines.next().is_none().then_some(found)
+    }
+}
+
+impl Settings {
+    /// Reads the answer of [`Isolation::settings`]; the last value of a name counts.
+    pub fn read(answer: &Answer) -> Self {
+        let mut settings = Self::default();
+        for entry in answer.succeeded().unwrap_or_default().split(|byte| *byte == 0) {
+            let end = entry.iter().position(|byte| *byte == b'\n');
+            let (name, value) = match end {
+                Some(end) => (&entry[..end], &entry[end + 1..]),
+                None => (entry, &b"true"[..]),
+            };
+            let value = Some(OsString::from_vec(value.to_vec()));
+            match name {
+                b"core.autocrlf" => settings.autocrlf = value,
+                b"core.eol" => settings.eol = value,
+                _ => {}
+            }
+        }
+        settings
+    }
+}

@@ -1,0 +1,225 @@
+//! `opencode:run`: opencode, one turn of `opencode run --format json` (providers.md 6).
+
+mod errors;
+mod judge;
+mod models;
+mod summary;
+
+use record::AbsolutePath;
+use record::capability::{Description, ReadOnlyDescription, RuntimeDescription};
+use record::plan::{EffectiveConfig, LaunchPlan};
+use record::words::{ContinuationMode, Fence, Permission, ProfileOption, ReadOnlyMechanism};
+
+use crate::environment::{BASE_NAMES, Environment};
+use crate::error::PlanError;
+use crate::host::Host;
+use crate::judge::Judge;
+use crate::models::ModelListing;
+use crate::profile::{Draft, PlanInput, Profile};
+use crate::roots::{self, Roots};
+use crate::summary::Summariser;
+use crate::{executable, options, probe};
+
+const PROGRAM: &str = "opencode";
+const HELP_ARGUMENTS: &[&str] = &["run"];
+const REQUIRED_FLAGS: &[&str] =
+    &["--agent", "--auto", "--dir", "--format", "--model", "--session", "--variant"];
+/// How to sign in, behind the words of an error.
+const SIGN_IN: &str = " (sign in with `opencode auth login`)";
+const PERMISSION_NAME: &str = "OPENCODE_PERMISSION";
+/// What read-only mode denies: its own plan agent leaves the shell, and so the files, to the model. The two classes that it
+/// would ask about are denied too, since a question that nobody answers ends the turn without an answer. Only denials: they
+/// never loosen what the user's own configuration says.
+const READ_ONLY_PERMISSION: &str = r#"{"bash":"deny","doom_loop":"deny","edit":"deny","external_directory":"deny","task":"deny","webfetch":"deny","websearch":"deny"}"#;
+/// Where it keeps its own files: the variable, and the directory below the home directory that it stands for.
+const OWN_DIRECTORIES: &[(&str, &str)] = &[
+    ("XDG_CACHE_HOME", ".cache"),
+    ("XDG_CONFIG_HOME", ".config"),
+    ("XDG_DATA_HOME", ".local/share"),
+    ("XDG_STATE_HOME", ".local/state"),
+];
+const SEARCH_NAMES: &[&str] = &["XDG_CONFIG_DIRS", "XDG_DATA_DIRS"];
+/// Keys of the vendors that it knows without any configuration.
+const SECRET_NAMES: &[&str] = &[
+    "ANTHROPIC_API_KEY",
+    "AZURE_API_KEY",
+    "CEREBRAS_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "GEMINI_API_KEY",
+    "GITHUB_TOKEN",
+    "GOOGLE_GENERATIVE_AI_API_KEY",
+    "GROQ_API_KEY",
+    "MISTRAL_API_KEY",
+    "MOONSHOT_API_KEY",
+    "OPENAI_API_KEY",
+    "OPENCODE_API_KEY",
+    "OPENROUTER_API_KEY",
+    "TOGETHER_API_KEY",
+    "XAI_API_KEY",
+    "ZHIPU_API_KEY",
+];
+
+/// The profile.
+pub(crate) struct Opencode;
+
+impl Profile for Opencode {
+    fn description(&self) -> Description {
+        Description {
+            id: "opencode:run".parse().expect("a well-formed id"),
+            supported_modes: vec![Permission::ReadOnly, Permission::WorkspaceWrite],
+            supported_options: vec![ProfileOption::Continuation, ProfileOption::Effort, ProfileOption::Model],
+            continuation: ContinuationMode::Native,
+            read_only: ReadOnlyDescription {
+                supported: true,
+                mechanism: ReadOnlyMechanism::ToolAllowlist,
+                containment: Fence::Ours,
+            },
+            runtime: RuntimeDescription {
+                executable: Some(PROGRAM.to_owned()),
+                help_args: HELP_ARGUMENTS.iter().map(|&word| word.to_owned()).collect(),
+                required_flags: REQUIRED_FLAGS.iter().map(|&flag| flag.to_owned()).collect(),
+            },
+        }
+    }
+
+    fn revision(&self) -> u32 {
+        1
+    }
+
+    fn environment_names(&self) -> Vec<&'static str> {
+        let own: Vec<_> = OWN_DIRECTORIES.iter().map(|(name, _)| *name).collect();
+        [BASE_NAMES, &own, SEARCH_NAMES].concat()
+    }
+
+    fn secret_names(&self) -> &'static [&'static str] {
+        SECRET_NAMES
+    }
+
+    fn models(&self) -> Option<&'static dyn ModelListing> {
+        Some(&models::Verbose)
+    }
+
+    fn plan(&self, input: &PlanInput<'_>, host: &dyn Host) -> Result<Draft, PlanError> {
+        let description = self.description();
+        let request = input.request;
+        let permission = request.requested_config.permission;
+        let offer = options::Offer {
+            description: &description,
+            fences: &[Fence::Ours, Fence::None],
+            modes_note: "",
+            secret_names: self.secret_names(),
+            is_conversation: is_session,
+        };
+        let options = options::check(offer, request)?;
+        // It ends with an error of its own usage.
+        if String::from_utf8_lossy(input.brief).trim().is_empty() {
+            return Err(PlanError::InvalidBrief { profile: description.id, why: "it is blank".to_owned() });
+        }
+
+        let writes = permission == Permission::WorkspaceWrite;
+        let mut argv: Vec<String> = [PROGRAM, "run", "--format", "json", "--dir"].map(str::to_owned).to_vec();
+        argv.push(request.canonical_cwd.to_string());
+        argv.extend(["--agent", if writes { "build" } else { "plan" }].map(str::to_owned));
+        for (flag, value) in [("--model", options.model), ("--variant", options.effort)] {
+            argv.extend(value.into_iter().flat_map(|value| [flag.to_owned(), value.to_owned()]));
+        }
+        argv.extend(writes.then(|| "--auto".to_owned()));
+        argv.extend(options.conversation.into_iter().flat_map(|id| ["--session".to_owned(), id.to_owned()]));
+
+        let mut environment = Environment::build(&self.environment_names(), request.task_id, host)?;
+        if !writes {
+            environment.set(PERMISSION_NAME, READ_ONLY_PERMISSION.to_owned());
+        }
+        let mut writable = if options.fence == Fence::Ours {
+            environment.use_temporary(input.temporary_directory);
+            Roots::fenced(host, &request.canonical_cwd, permission)?
+        } else {
+            Roots::common(host, &environment, &request.canonical_cwd, permission)?
+        };
+        add_own_directories(&mut writable, &environment, writes)?;
+
+        let executable = executable::find(host, PROGRAM, None)?;
+        Ok(Draft {
+            launch: LaunchPlan {
+                provider_version: None,
+                identity: executable.identity,
+                start: executable.start,
+                argv,
+                stdin_prefix: None,
+                environment: environment.into_list(),
+                directory: request.canonical_cwd.clone(),
+                output_artifacts: Vec::new(),
+                effective_config: EffectiveConfig {
+                    permission,
+                    fence: options.fence,
+                    approval: if writes { "auto" } else { "deny" }.to_owned(),
+                    writable_roots: writable.into_paths(),
+                },
+                predicate: judge::Revision1.predicate(&description.id, permission),
+            },
+            probes: probe::version_and_help(HELP_ARGUMENTS),
+            required_flags: REQUIRED_FLAGS.to_vec(),
+        })
+    }
+
+    fn fence_limits(&self) -> &'static [&'static str] {
+        &[
+            "Our write fence limits opencode and all that it starts to the workspace (in workspace-write), its own state, \
+             configuration and cache directories and a private temporary directory.",
+            "In read-only its tools that edit, run commands, fetch pages or start other agents are denied as well.",
+            "Reading and the network are not limited.",
+        ]
+    }
+
+    fn summariser(&self) -> Box<dyn Summariser> {
+        Box::new(summary::OpencodeSummary::new())
+    }
+
+    fn judges(&self) -> &'static [&'static dyn Judge] {
+        &[&judge::Revision1]
+    }
+}
+
+/// Its state, configuration and caches. What the model runs may fill the caches of build tools, where it may write at all.
+/// `~/.opencode` is left out: programs that it installed for its user lie there.
+fn add_own_directories(
+    writable: &mut Roots<'_>,
+    environment: &Environment,
+    writes: bool,
+) -> Result<(), PlanError> {
+    let home = roots::home(environment)?;
+    let below = |directory: &AbsolutePath, name: &str| directory.join(name).expect("a plain name");
+    for (variable, default) in OWN_DIRECTORIES {
+        let directory = match roots::directory(environment, variable)? {
+            Some(directory) => directory,
+            None => default.split('/').fold(home.clone(), |directory, name| below(&directory, name)),
+        };
+        writable.add(&below(&directory, PROGRAM))?;
+        if writes && *variable == "XDG_CACHE_HOME" {
+            writable.add(&directory)?;
+        }
+    }
+    Ok(())
+}
+
+/// The shape of its conversation ids (providers.md 6.2).
+fn is_session(text: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+    let rest = text.strip_prefix("ses_").unwrap_or_default();
+    (1..=124).contains(&rest.len()) && rest.bytes().all(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_have_one_shape() {
+        for right in ["ses_a", "ses_dd42ec05dffeOw10Pa49URV9gH", "ses_-_", &format!("ses_{}", "a".repeat(124))] {
+            assert!(is_session(right), "{right}");
+        }
+        for wrong in ["", "ses_", "ses_a b", "ses_é", "ses_a\n", "--continue", "last", &format!("ses_{}", "a".repeat(125))] {
+            assert!(!is_session(wrong), "{wrong}");
+        }
+    }
+}
