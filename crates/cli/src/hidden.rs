@@ -6,8 +6,8 @@ use std::io;
 use std::process::ExitCode;
 
 use record::AbsolutePath;
-use supervise::RUN_WORD;
 use supervise::embedded::{self, SUPERVISE_WORD, ServeOptions};
+use supervise::{DETACH_FLAG, RUN_WORD};
 use turn::RunnerExit;
 
 use crate::arguments::{Ended, RunnerLine, parse_runner};
@@ -16,9 +16,6 @@ use crate::{context, output};
 
 /// The hidden first word of the offline worker; `provider` plans its launches with it.
 const SURVEY_WORD: &str = "__survey";
-/// The flag behind the runner's word: first leave the session of whoever started this process.
-const DETACH_FLAG: &str = "--detach";
-
 /// An inner role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {

@@ -106,7 +106,7 @@ fn words_and_numbers() {
         (&["--model", "any"], "unsupported_option"),
         (&["--permission", "workspace-write"], "unsupported_option"),
         (&["--provider", "codx:exec"], "provider_unavailable"),
-        (&["--provider", "codex:exec", "--fence", "ours"], "fence_unavailable"),
+        (&["--provider", "offline:survey", "--fence", "theirs"], "fence_unavailable"),
     ];
     for (more, code) in invalid {
         refused(&dispatch(&lead, &brief, cwd, more), code);

@@ -19,7 +19,10 @@ fn continued(lead: &Lead, task: &str, brief: &str, more: &[&str]) -> Ran {
 }
 
 fn conversation(ran: &Ran) -> String {
-    ran.answer()["outcome"]["session"]["conversation_id"].as_str().unwrap_or_else(|| panic!("{ran:?}")).to_owned()
+    ran.answer()["outcome"]["session"]["conversation_id"]
+        .as_str()
+        .unwrap_or_else(|| panic!("{ran:?}"))
+        .to_owned()
 }
 
 #[test]

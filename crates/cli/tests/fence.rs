@@ -170,6 +170,26 @@ fn a_temporary_directory_that_is_there_is_not_used() {
 }
 
 #[test]
+fn the_fence_outlives_the_runner_and_its_directory_goes_in_the_end() {
+    let fenced = Fenced::new();
+    fenced.git(
+        "echo x >\"$TEMPORARY/file\"; while test ! -e \"$LEAD/go\"; do sleep 0.1; done
+         echo x >\"$WORKSPACE/file\" || echo refused >\"$OUTPUT/late\"",
+    );
+    let arguments = fenced.arguments("ours", &["--id", &fenced.id]);
+    assert_eq!(fenced.json(None, &arguments, &fenced.system_temporary()).code, 0);
+    until("the script", || fenced.temporary().join("file").exists().then_some(()));
+    support::kill(fenced.lead.runner(&fenced.id), "KILL");
+    assert!(fenced.temporary().exists());
+    fs::write(fenced.lead.path().join("go"), "").unwrap();
+    let ran = fenced.lead.collect(&fenced.id);
+    let outcome = &ran.answer()["outcome"];
+    assert_eq!((&outcome["recovered"], &outcome["fence"]), (&true.into(), &"ours".into()), "{ran:?}");
+    assert_eq!(fenced.left("late"), "refused\n");
+    until("the end of the temporary directory", || (!fenced.temporary().exists()).then_some(()));
+}
+
+#[test]
 fn a_kernel_without_landlock_is_refused_at_admission() {
     let fenced = Fenced::new();
     fenced.git("");
@@ -293,4 +313,84 @@ fn directories_of_the_profile_are_made_for_this_user_alone() {
         let mode = fs::metadata(directory).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode, 0o700, "{}", directory.display());
     }
+}
+
+/// Runs the real git as a user of its own.
+fn git(lead: &Lead, directory: &Path, arguments: &[&str]) -> String {
+    let output = std::process::Command::new("git")
+        .args(["-c", "user.name=A", "-c", "user.email=a@example.invalid"])
+        .args(arguments)
+        .current_dir(directory)
+        .env_clear()
+        .env("HOME", lead.home())
+        .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// A turn in `workspace` that may write and whose CLI runs a shell script there; the answer and how the script ended.
+fn script(lead: &Lead, workspace: &Path, script: &str) -> (Value, String) {
+    let file = lead.path().join("script");
+    fs::write(&file, script).unwrap();
+    let before = lead.log().notes().len();
+    let brief = lead.brief(&format!("[[fake: re-invokes-tool sh -e {}]]", file.display()));
+    let (brief, workspace) = (brief.to_str().unwrap(), workspace.to_str().unwrap());
+    let ran = lead.json([
+        "dispatch",
+        "--provider",
+        "pi:json",
+        "--brief",
+        brief,
+        "--cwd",
+        workspace,
+        "--permission",
+        "workspace-write",
+        "--wait",
+    ]);
+    assert_eq!((ran.code, ran.reason().as_str()), (0, "completed"), "{ran:?}");
+    (ran.answer()["outcome"].clone(), lead.log().notes()[before..].concat())
+}
+
+const COMMIT: &str =
+    "echo x >>file; git add file; git -c user.name=B -c user.email=b@example.invalid commit -q -m turn";
+
+#[test]
+fn a_turn_in_a_linked_worktree_commits_and_leaves_settings_and_hooks_alone() {
+    let lead = Lead::new();
+    let main = lead.workspace();
+    git(&lead, &main, &["commit", "-q", "--allow-empty", "-m", "first"]);
+    let work = lead.path().join("linked");
+    git(&lead, &main, &["worktree", "add", "-q", "-b", "branch", work.to_str().unwrap()]);
+    let (outcome, ended) = script(&lead, &work, COMMIT);
+    assert!(ended.ends_with("exit status: 0"), "{ended}");
+    assert_eq!(git(&lead, &main, &["log", "-1", "--format=%s", "branch"]), "turn\n");
+    assert_eq!(outcome["git_control_changed"], false, "{outcome}");
+    for deed in [
+        format!("echo x >{}/.git/hooks/pre-commit", main.display()),
+        "git config core.fsmonitor /bin/false".to_owned(),
+        format!("echo x >{}/file", main.display()),
+        format!("rm -r {}/.git/hooks", main.display()),
+    ] {
+        let (outcome, ended) = script(&lead, &work, &deed);
+        assert!(!ended.ends_with("exit status: 0"), "{deed}: {ended}");
+        assert_eq!(outcome["git_control_changed"], false, "{deed}: {outcome}");
+    }
+}
+
+#[test]
+fn a_turn_that_changes_what_git_obeys_is_reported() {
+    let lead = Lead::new();
+    let (outcome, ended) = script(&lead, &lead.workspace(), COMMIT);
+    assert!(ended.ends_with("exit status: 0"), "{ended}");
+    assert_eq!(outcome["git_control_changed"], false, "{outcome}");
+    for deed in ["git config core.fsmonitor /bin/false", "echo x >.git/hooks/post-checkout", "rm -rf .git"] {
+        let (outcome, ended) = script(&lead, &lead.workspace(), deed);
+        assert!(ended.ends_with("exit status: 0"), "{ended}");
+        assert_eq!(outcome["git_control_changed"], true, "{deed}: {outcome}");
+    }
+    // A turn that only reads could not have.
+    let ran = lead.turn("pi:json", "[[fake: answer read]]", &[]);
+    assert!(ran.answer()["outcome"].get("git_control_changed").is_none(), "{ran:?}");
 }

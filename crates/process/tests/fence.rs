@@ -218,7 +218,7 @@ fn signals_stay_behind_the_fence_where_the_kernel_can_tell() {
 fn the_starter_ends_what_is_behind_the_fence() {
     let place = Place::new();
     let (mut lines, output) = pipe();
-    let mut spec = place.script("sleep 1000 & echo up; wait");
+    let mut spec = place.script("sleep 1000 & echo up; exec sleep 1000");
     spec.stdout = output;
     let mut started = start(spec);
     assert_eq!(common::line(&mut lines), "up");

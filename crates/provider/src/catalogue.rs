@@ -5,15 +5,23 @@ use record::plan::Predicate;
 
 use crate::judge::Judge;
 use crate::profile::Profile;
-use crate::{claude, codex, offline, pi};
+use crate::{antigravity, claude, codex, offline, opencode, pi};
 
 /// The immutable list of profiles, sorted by id.
 pub struct Catalogue {
     profiles: &'static [&'static dyn Profile],
 }
 
-static CATALOGUE: Catalogue =
-    Catalogue { profiles: &[&claude::Claude, &codex::Codex, &offline::Offline, &pi::Pi] };
+static CATALOGUE: Catalogue = Catalogue {
+    profiles: &[
+        &antigravity::Antigravity,
+        &claude::Claude,
+        &codex::Codex,
+        &offline::Offline,
+        &opencode::Opencode,
+        &pi::Pi,
+    ],
+};
 
 /// The catalogue of this build.
 pub fn catalogue() -> &'static Catalogue {
@@ -79,7 +87,14 @@ mod tests {
         let ids: Vec<_> = catalogue().all().iter().map(|profile| profile.description().id).collect();
         assert_eq!(
             ids.iter().map(ProfileId::as_str).collect::<Vec<_>>(),
-            ["claude:print", "codex:exec", "offline:survey", "pi:json"]
+            [
+                "antigravity:print",
+                "claude:print",
+                "codex:exec",
+                "offline:survey",
+                "opencode:run",
+                "pi:json"
+            ]
         );
         for profile in catalogue().all() {
             let description = profile.description();
@@ -111,9 +126,11 @@ mod tests {
     #[test]
     fn nearest_suggests_only_what_is_near() {
         for (text, id) in [
+            ("antigravty", "antigravity:print"),
             ("codex", "codex:exec"),
             ("codex:run", "codex:exec"),
             ("Codx:exec", "codex:exec"),
+            ("open-code", "opencode:run"),
             ("pi", "pi:json"),
             ("ofline", "offline:survey"),
         ] {

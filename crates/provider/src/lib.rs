@@ -4,6 +4,7 @@
 //! `Read` streams and writes the answer to a sink. The same inputs give the same result (ARCHITECTURE.md, "The house").
 //! One module per profile; what they share is beside them.
 
+mod antigravity;
 mod catalogue;
 mod classify;
 mod claude;
@@ -19,6 +20,7 @@ mod model_name;
 mod models;
 mod number;
 mod offline;
+mod opencode;
 mod options;
 mod pi;
 mod probe;
@@ -34,8 +36,8 @@ pub use environment::looks_like_credential;
 pub use error::PlanError;
 pub use host::{Host, HostError};
 pub use judge::{Artifacts, Evidence, Finding, Judge, Judgement};
-pub use offline::SURVEY_WORD;
 pub use models::ModelListing;
+pub use offline::SURVEY_WORD;
 pub use probe::{Probe, ProbeOutput};
 pub use profile::{Draft, PlanInput, Profile};
 pub use roots::TEMPORARY_NAMES;

@@ -29,11 +29,9 @@ pub(crate) fn listed(source: &str, models: Option<Vec<Model>>) -> ModelCatalogue
         Some(models) if models.is_empty() => {
             without(source, ModelListStatus::Unavailable, "models_unavailable")
         }
-        Some(models) => ModelCatalogue {
-            complete: true,
-            models,
-            ..without(source, ModelListStatus::Available, "ok")
-        },
+        Some(models) => {
+            ModelCatalogue { complete: true, models, ..without(source, ModelListStatus::Available, "ok") }
+        }
     }
 }
 
@@ -104,7 +102,16 @@ fn line_is_signed_out(line: &str) -> bool {
 }
 
 fn is_signed_out(value: &Value) -> bool {
-    const STATUS: &[&str] = &["code", "status", "status_code", "statuscode", "http_status", "httpstatus", "error_code", "errorcode"];
+    const STATUS: &[&str] = &[
+        "code",
+        "status",
+        "status_code",
+        "statuscode",
+        "http_status",
+        "httpstatus",
+        "error_code",
+        "errorcode",
+    ];
     let refuses = |value: &Value| match value {
         Value::Number(number) => matches!(number.as_u64(), Some(401 | 403)),
         Value::String(text) => matches!(text.as_str(), "401" | "403"),
@@ -136,7 +143,8 @@ fn is_valid(models: &[Model]) -> bool {
     };
     models.len() <= MODELS_MAX_COUNT
         && models.iter().map(bytes).sum::<usize>() <= MODELS_MAX_BYTES
-        && models.iter().filter_map(|model| model.efforts.as_ref()).map(Vec::len).sum::<usize>() <= MODEL_EFFORTS_MAX_COUNT
+        && models.iter().filter_map(|model| model.efforts.as_ref()).map(Vec::len).sum::<usize>()
+            <= MODEL_EFFORTS_MAX_COUNT
         && models.iter().all(|model| {
             plain(&model.id)
                 && ids.insert(&model.id)
@@ -166,7 +174,11 @@ mod tests {
             ("", "", "native_command_failed"),
         ] {
             let catalogue = refused("x", &output(stdout, stderr));
-            assert_eq!((catalogue.reason_code.as_str(), catalogue.complete), (reason, false), "{stdout}{stderr}");
+            assert_eq!(
+                (catalogue.reason_code.as_str(), catalogue.complete),
+                (reason, false),
+                "{stdout}{stderr}"
+            );
         }
     }
 
@@ -179,7 +191,11 @@ mod tests {
             default_effort: default.map(str::to_owned),
         };
         let reason = |models: Option<Vec<Model>>| listed("x", models).reason_code;
-        let good = vec![model("a", None, Some("x")), model("b", Some(&[]), None), model("c", Some(&["x", "y"]), Some("y"))];
+        let good = vec![
+            model("a", None, Some("x")),
+            model("b", Some(&[]), None),
+            model("c", Some(&["x", "y"]), Some("y")),
+        ];
         assert_eq!(reason(Some(good.clone())), "ok");
         assert_eq!(reason(Some(Vec::new())), "models_unavailable");
         assert_eq!(reason(None), "invalid_native_output");

@@ -34,13 +34,25 @@ fn plain(text: &str) -> String {
         character.is_control()
             || matches!(character, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{61c}' | '\u{feff}')
     };
-    text.chars()
+    without_colours(text)
+        .chars()
         .filter_map(|character| match character {
             _ if character.is_whitespace() => Some(' '),
             _ if unseen(character) => None,
             _ => Some(character),
         })
         .collect()
+}
+
+/// A text without the sequences by which terminals are told colours: `ESC [`, parameters, a final character.
+fn without_colours(text: &str) -> String {
+    let mut parts = text.split("\u{1b}[");
+    let mut output = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let after = part.trim_start_matches(|character| matches!(character, ' '..='?'));
+        output.push_str(after.strip_prefix(|character| matches!(character, '@'..='~')).unwrap_or(after));
+    }
+    output
 }
 
 fn credentials_removed(text: &str) -> String {
@@ -203,7 +215,8 @@ mod tests {
 
     #[test]
     fn bounded_and_plain() {
-        assert_eq!(message("a\u{1b}[31mb\r\nc\u{202e}d\u{2028}e\u{9b}f"), "a[31mb  cd ef");
+        assert_eq!(message("a\u{1b}[31mb\r\nc\u{202e}d\u{2028}e\u{9b}f"), "ab  cd ef");
+        assert_eq!(message("\u{1b}[91m\u{1b}[1mError: \u{1b}[0mSession\u{1b}[1;"), "Error: Session");
         let long = message(&"ä ".repeat(1 << 20));
         assert!(long.len() <= MESSAGE_MAX_BYTES && long.ends_with("[truncated]"));
         assert_eq!(words("  ls \n -la  "), "ls -la");

@@ -88,6 +88,18 @@ impl Skim {
         }
     }
 
+    /// The same for objects that may go over several lines: each ends with its closing brace.
+    pub(crate) fn feed_objects(&mut self, bytes: &[u8], mut object: impl FnMut(&Fields)) {
+        for &byte in bytes {
+            let within = !self.open.is_empty();
+            self.take(if byte == b'\n' { b' ' } else { byte });
+            if within && self.open.is_empty() {
+                object(&self.fields);
+                *self = Self::new(self.wanted);
+            }
+        }
+    }
+
     fn take(&mut self, byte: u8) {
         match self.state {
             State::Text { escaped: false, digits: 0 } if byte == b'"' => {
@@ -264,6 +276,14 @@ mod tests {
             "1".to_owned() + &"}]".repeat(1000)
         );
         assert_eq!(lines(line.as_bytes()), [vec![("type", "a".to_owned())]]);
+    }
+
+    #[test]
+    fn objects_end_with_their_braces() {
+        let mut found = Vec::new();
+        let stream = b"{\n \"type\":\n\"}{\",\n\"item\": {}\n}\n{\"type\":\"b\"}{";
+        Skim::new(WANTED).feed_objects(stream, |fields| found.push(fields.0.clone()));
+        assert_eq!(found, [[("type", "}{".to_owned())], [("type", "b".to_owned())]]);
     }
 
     #[test]

@@ -14,7 +14,8 @@ const OTHER_SESSION: &str = "01a22bc4-35fe-76d2-9b19-000000000000";
 const INIT: &str = r#"{"type":"system","subtype":"init","session_id":"01a22bc4-35fe-76d2-9b19-eb939069cedd","model":"claude-opus-5-5","permissionMode":"dontAsk","tools":["Read"]}"#;
 const ANSWER: &str = r#"{"type":"assistant","message":{"model":"claude-opus-5-5","content":[{"type":"text","text":"The answer."}]},"parent_tool_use_id":null,"session_id":"01a22bc4-35fe-76d2-9b19-eb939069cedd"}"#;
 const DONE: &str = r#"{"stop_reason":"end_turn","session_id":"01a22bc4-35fe-76d2-9b19-eb939069cedd","total_cost_usd":0.25,"usage":{"input_tokens":10,"cache_creation_input_tokens":1,"cache_read_input_tokens":2,"output_tokens":3,"output_tokens_details":{"thinking_tokens":4}},"modelUsage":{"b":{"inputTokens":7,"costUSD":0.2},"a":{"outputTokens":8}},"permission_denials":[],"is_error":false,"num_turns":1,"subtype":"success","api_error_status":null,"result":"The answer.","type":"result","duration_ms":4160}"#;
-const LATER: &str = r#"{"type":"system","subtype":"hook_response","session_id":"01a22bc4-35fe-76d2-9b19-eb939069cedd"}"#;
+const LATER: &str =
+    r#"{"type":"system","subtype":"hook_response","session_id":"01a22bc4-35fe-76d2-9b19-eb939069cedd"}"#;
 const SUCCESS: &[&str] = &[INIT, ANSWER, DONE];
 
 fn stream(lines: &[&str]) -> Vec<u8> {
@@ -53,10 +54,22 @@ fn a_success_with_everything_it_tells() {
     let [main, cost, first, second] = judgement.usage.as_slice() else { panic!("{:?}", judgement.usage) };
     assert_eq!((main.scope, main.reliability), (UsageScope::MainAgent, UsageReliability::Reported));
     assert_eq!(main.model.as_deref(), Some("claude-opus-5-5"));
-    let counts = [main.input_tokens, main.cache_creation_tokens, main.cache_read_tokens, main.output_tokens, main.thinking_tokens];
+    let counts = [
+        main.input_tokens,
+        main.cache_creation_tokens,
+        main.cache_read_tokens,
+        main.output_tokens,
+        main.thinking_tokens,
+    ];
     assert_eq!(counts, [10, 1, 2, 3, 4].map(Some));
-    assert_eq!((main.num_turns, main.duration_seconds.as_deref(), main.total_tokens), (Some(1), Some("4.16"), None));
-    assert_eq!((cost.scope, cost.estimated_cost_usd.as_deref(), cost.input_tokens), (UsageScope::WholeTree, Some("0.25"), None));
+    assert_eq!(
+        (main.num_turns, main.duration_seconds.as_deref(), main.total_tokens),
+        (Some(1), Some("4.16"), None)
+    );
+    assert_eq!(
+        (cost.scope, cost.estimated_cost_usd.as_deref(), cost.input_tokens),
+        (UsageScope::WholeTree, Some("0.25"), None)
+    );
     assert_eq!((first.model.as_deref(), first.output_tokens), (Some("a"), Some(8)));
     assert_eq!((second.model.as_deref(), second.estimated_cost_usd.as_deref()), (Some("b"), Some("0.2")));
 }
@@ -74,7 +87,11 @@ fn what_a_newer_cli_adds_is_no_fault() {
     ] {
         assert_eq!(verdict(&[INIT, extra, ANSWER, DONE, LATER]), ReasonCode::Completed, "{extra}");
     }
-    assert_eq!(verdict(&[LATER, INIT, ANSWER, DONE]), ReasonCode::Completed, "telemetry before the beginning");
+    assert_eq!(
+        verdict(&[LATER, INIT, ANSWER, DONE]),
+        ReasonCode::Completed,
+        "telemetry before the beginning"
+    );
 }
 
 #[test]
@@ -85,7 +102,8 @@ fn broken_grammar() {
     let nameless = INIT.replace("\"session_id\"", "\"session\"");
     let (no_flag, no_subtype) = (done("\"is_error\":false,", ""), done("\"subtype\":\"success\",", ""));
     let contradiction = done("\"subtype\":\"success\"", "\"subtype\":\"error_max_turns\"");
-    let (errors, text) = (done("\"num_turns\":1", "\"errors\":null"), done("\"result\":\"The answer.\"", "\"result\":1"));
+    let (errors, text) =
+        (done("\"num_turns\":1", "\"errors\":null"), done("\"result\":\"The answer.\"", "\"result\":1"));
     for lines in [
         &[DONE][..],
         &[ANSWER, DONE],
@@ -117,10 +135,20 @@ fn broken_grammar() {
 fn an_error_is_never_an_answer() {
     for (status, word, text, expected) in [
         ("401", "authentication_failed", "API Error: 401 no", ReasonCode::AuthenticationRequired),
-        ("null", "authentication_failed", "Not logged in · Please run /login", ReasonCode::AuthenticationRequired),
+        (
+            "null",
+            "authentication_failed",
+            "Not logged in · Please run /login",
+            ReasonCode::AuthenticationRequired,
+        ),
         ("403", "authentication_failed", "API Error: 403 no", ReasonCode::ProviderFailed),
         ("429", "rate_limit", "API Error: Request rejected (429) · slow down", ReasonCode::RateLimited),
-        ("429", "rate_limit", "API Error: Request rejected (429) · You have reached your specified API usage limits.", ReasonCode::QuotaExhausted),
+        (
+            "429",
+            "rate_limit",
+            "API Error: Request rejected (429) · You have reached your specified API usage limits.",
+            ReasonCode::QuotaExhausted,
+        ),
         ("529", "server_error", "API Error: 529 Overloaded", ReasonCode::ProviderFailed),
         ("null", "max_output_tokens", "API Error: too long", ReasonCode::IncompleteOutput),
     ] {
@@ -128,7 +156,9 @@ fn an_error_is_never_an_answer() {
         let stdout = stream(&[INIT, ANSWER, &message, &result]);
         let (judgement, answer) = Left::stdout(&stdout).judge(PROFILE);
         assert_eq!((code(&judgement.finding), answer.as_str()), (expected, ""), "{text}");
-        let Finding::ProviderError { message: Some(message), .. } = judgement.finding else { panic!("{text}") };
+        let Finding::ProviderError { message: Some(message), .. } = judgement.finding else {
+            panic!("{text}")
+        };
         assert!(message.starts_with(text), "{message}");
         let says_how = message.contains("claude auth login");
         assert_eq!(says_how, expected == ReasonCode::AuthenticationRequired, "{message}");
@@ -146,17 +176,24 @@ fn a_limit_says_when_it_ends() {
             other => panic!("{other:?}"),
         }
     };
-    let limit = r#"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1796083200}}"#;
+    let limit =
+        r#"{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","resetsAt":1796083200}}"#;
     let end = Some("2026-12-01T00:00:00.000000000Z".to_owned());
     let (plain, stated) = (
         failed("429", "You've hit your limit"),
-        failed("429", "You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC."),
+        failed(
+            "429",
+            "You have reached your specified API usage limits. You will regain access on 2026-12-01 at 00:00 UTC.",
+        ),
     );
     assert_eq!(retry_at(&[INIT, limit, &message, &plain]), (ReasonCode::QuotaExhausted, end.clone()));
     assert_eq!(retry_at(&[INIT, &message, &stated]), (ReasonCode::QuotaExhausted, end));
     assert_eq!(retry_at(&[INIT, &message, &plain]), (ReasonCode::QuotaExhausted, None));
     let allowed = limit.replace("rejected", "allowed");
-    assert_eq!(retry_at(&[INIT, limit, &allowed, &message, &failed("429", "Slow down")]), (ReasonCode::RateLimited, None));
+    assert_eq!(
+        retry_at(&[INIT, limit, &allowed, &message, &failed("429", "Slow down")]),
+        (ReasonCode::RateLimited, None)
+    );
 }
 
 #[test]
@@ -185,7 +222,10 @@ fn the_order_of_findings() {
     let errors = done("\"num_turns\":1", "\"errors\":[\"x\"]");
     assert_eq!(verdict(&[INIT, ANSWER, &errors]), ReasonCode::ProviderFailed);
     for blank in ["\"result\":\"\"", "\"result\":\" \\n\"", "\"result\":null", "\"no_result\":\"x\""] {
-        assert_eq!(verdict(&[INIT, ANSWER, &done("\"result\":\"The answer.\"", blank)]), ReasonCode::EmptyOutput);
+        assert_eq!(
+            verdict(&[INIT, ANSWER, &done("\"result\":\"The answer.\"", blank)]),
+            ReasonCode::EmptyOutput
+        );
     }
 }
 
@@ -208,12 +248,16 @@ fn the_answering_model_is_the_main_agents() {
 #[test]
 fn tasks_must_end_before_the_turn() {
     let started = |background: &str| {
-        format!(r#"{{"type":"system","subtype":"task_started","task_id":"b1","tool_use_id":"t1","is_backgrounded":{background}}}"#)
+        format!(
+            r#"{{"type":"system","subtype":"task_started","task_id":"b1","tool_use_id":"t1","is_backgrounded":{background}}}"#
+        )
     };
     let (foreground, background) = (started("false"), started("true"));
-    let returned = r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]}}"#;
+    let returned =
+        r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"x"}]}}"#;
     let ended = r#"{"type":"system","subtype":"task_notification","task_id":"b1","status":"stopped"}"#;
-    let moved = r#"{"type":"system","subtype":"task_updated","task_id":"b1","patch":{"is_backgrounded":true}}"#;
+    let moved =
+        r#"{"type":"system","subtype":"task_updated","task_id":"b1","patch":{"is_backgrounded":true}}"#;
     let killed = r#"{"type":"system","subtype":"task_updated","task_id":"b1","patch":{"status":"killed"}}"#;
     for (events, expected) in [
         (&[foreground.as_str(), returned][..], ReasonCode::Completed),
@@ -232,16 +276,21 @@ fn tasks_must_end_before_the_turn() {
 #[test]
 fn denied_writes_are_noted() {
     let notes = |lines: &[&str]| Left::stdout(&stream(lines)).judge(PROFILE).0.notes;
-    let event = |tool: &str| format!(r#"{{"type":"system","subtype":"permission_denied","tool_name":"{tool}"}}"#);
+    let event =
+        |tool: &str| format!(r#"{{"type":"system","subtype":"permission_denied","tool_name":"{tool}"}}"#);
     assert_eq!(notes(&[INIT, &event("Write")]), [Note::ProviderDeniedWrite]);
     assert!(notes(&[INIT, &event("WebFetch")]).is_empty());
     let listed = done("\"permission_denials\":[]", r#""permission_denials":[{"tool_name":"Edit"}]"#);
-    assert_eq!(notes(&["chatter", INIT, ANSWER, &listed]), [Note::ProviderDeniedWrite, Note::ChatterBeforeEvents]);
+    assert_eq!(
+        notes(&["chatter", INIT, ANSWER, &listed]),
+        [Note::ProviderDeniedWrite, Note::ChatterBeforeEvents]
+    );
 }
 
 #[test]
 fn a_turn_that_never_ended_tells_its_last_trouble() {
-    let retry = r#"{"type":"system","subtype":"api_retry","attempt":3,"error_status":529,"error":"overloaded"}"#;
+    let retry =
+        r#"{"type":"system","subtype":"api_retry","attempt":3,"error_status":529,"error":"overloaded"}"#;
     let message = |stdout: &[u8], stderr: &[u8]| {
         let left = Left { stderr, ..Left::stdout(stdout) };
         match left.judge(PROFILE).0.finding {

@@ -15,46 +15,50 @@ use record::words::ReasonCode::{
 };
 
 /// The CLIs, in the order of the columns of [`EXPECTED`].
-const CLIS: [(&str, &str); 3] =
-    [("codex-0.171.0", "codex:exec"), ("pi-1.6.0", "pi:json"), ("claude-2.1.332", "claude:print")];
+const CLIS: [(&str, &str); 4] = [
+    ("codex-0.171.0", "codex:exec"),
+    ("pi-1.6.0", "pi:json"),
+    ("claude-2.1.332", "claude:print"),
+    ("opencode-1.18.33", "opencode:run"),
+];
 /// The case, and what each CLI makes of it.
 const EXPECTED: &[(&str, [ReasonCode; CLIS.len()])] = &[
-    ("auth", [AuthenticationRequired, AuthenticationRequired, AuthenticationRequired]),
-    ("badtool", [Completed, Completed, Completed]),
-    ("context", [ProviderFailed, ProviderFailed, ProviderFailed]),
-    ("ctrl", [Completed, Completed, Completed]),
-    ("empty", [EmptyOutput, EmptyOutput, EmptyOutput]),
-    ("failed", [ProviderFailed, ProviderFailed, ProviderFailed]),
-    ("flaky", [Completed, Completed, Completed]),
-    ("flaky-stream", [Completed, Completed, Completed]),
-    ("forbidden", [ProviderFailed, ProviderFailed, ProviderFailed]),
-    ("hang-term", [IncompleteOutput, IncompleteOutput, IncompleteOutput]),
-    ("length", [IncompleteOutput, IncompleteOutput, IncompleteOutput]),
-    ("malformed", [ProviderFailed, ProviderFailed, ProviderFailed]),
-    ("model-not-found", [ProviderFailed, ProviderFailed, ProviderFailed]),
-    ("multi-line", [Completed, Completed, Completed]),
-    ("other-model", [Completed, Completed, Completed]),
-    ("overloaded", [ProviderFailed, ProviderFailed, ProviderFailed]),
-    ("quota", [QuotaExhausted, QuotaExhausted, QuotaExhausted]),
-    ("rate-limit", [RateLimited, RateLimited, RateLimited]),
-    ("read-readonly", [Completed, Completed, Completed]),
-    ("reasoning", [Completed, Completed, Completed]),
-    ("refusal", [Refusal, Refusal, Refusal]),
-    ("reset", [ProviderFailed, ProviderFailed, ProviderFailed]),
-    ("resume", [Completed, Completed, Completed]),
-    ("resume-unknown", [IncompleteOutput, IncompleteOutput, ProviderFailed]),
-    ("server-error", [ProviderFailed, ProviderFailed, ProviderFailed]),
-    ("shell-allowed", [Completed, Completed, Completed]),
-    ("shell-failed", [Completed, Completed, Completed]),
-    ("shell-readonly", [Completed, Completed, Completed]),
-    ("slow", [Completed, Completed, Completed]),
-    ("success", [Completed, Completed, Completed]),
-    ("success-write-mode", [Completed, Completed, Completed]),
-    ("tool-loop", [Completed, Completed, Completed]),
-    ("truncated", [ProviderFailed, ProviderFailed, ProviderFailed]),
-    ("write-allowed", [Completed, Completed, Completed]),
-    ("write-outside", [Completed, Completed, Completed]),
-    ("write-readonly", [Completed, Completed, Completed]),
+    ("auth", [AuthenticationRequired, AuthenticationRequired, AuthenticationRequired, AuthenticationRequired]),
+    ("badtool", [Completed, Completed, Completed, Completed]),
+    ("context", [ProviderFailed, ProviderFailed, ProviderFailed, ProviderFailed]),
+    ("ctrl", [Completed, Completed, Completed, Completed]),
+    ("empty", [EmptyOutput, EmptyOutput, EmptyOutput, EmptyOutput]),
+    ("failed", [ProviderFailed, ProviderFailed, ProviderFailed, ProviderFailed]),
+    ("flaky", [Completed, Completed, Completed, Completed]),
+    ("flaky-stream", [Completed, Completed, Completed, Completed]),
+    ("forbidden", [ProviderFailed, ProviderFailed, ProviderFailed, ProviderFailed]),
+    ("hang-term", [IncompleteOutput, IncompleteOutput, IncompleteOutput, IncompleteOutput]),
+    ("length", [IncompleteOutput, IncompleteOutput, IncompleteOutput, IncompleteOutput]),
+    ("malformed", [ProviderFailed, ProviderFailed, ProviderFailed, ProviderFailed]),
+    ("model-not-found", [ProviderFailed, ProviderFailed, ProviderFailed, ProviderFailed]),
+    ("multi-line", [Completed, Completed, Completed, Completed]),
+    ("other-model", [Completed, Completed, Completed, Completed]),
+    ("overloaded", [ProviderFailed, ProviderFailed, ProviderFailed, ProviderFailed]),
+    ("quota", [QuotaExhausted, QuotaExhausted, QuotaExhausted, QuotaExhausted]),
+    ("rate-limit", [RateLimited, RateLimited, RateLimited, RateLimited]),
+    ("read-readonly", [Completed, Completed, Completed, Completed]),
+    ("reasoning", [Completed, Completed, Completed, Completed]),
+    ("refusal", [Refusal, Refusal, Refusal, Refusal]),
+    ("reset", [ProviderFailed, ProviderFailed, ProviderFailed, ProviderFailed]),
+    ("resume", [Completed, Completed, Completed, Completed]),
+    ("resume-unknown", [IncompleteOutput, IncompleteOutput, ProviderFailed, IncompleteOutput]),
+    ("server-error", [ProviderFailed, ProviderFailed, ProviderFailed, ProviderFailed]),
+    ("shell-allowed", [Completed, Completed, Completed, Completed]),
+    ("shell-failed", [Completed, Completed, Completed, Completed]),
+    ("shell-readonly", [Completed, Completed, Completed, Completed]),
+    ("slow", [Completed, Completed, Completed, Completed]),
+    ("success", [Completed, Completed, Completed, Completed]),
+    ("success-write-mode", [Completed, Completed, Completed, Completed]),
+    ("tool-loop", [Completed, Completed, Completed, Completed]),
+    ("truncated", [ProviderFailed, ProviderFailed, ProviderFailed, ProviderFailed]),
+    ("write-allowed", [Completed, Completed, Completed, Completed]),
+    ("write-outside", [Completed, Completed, Completed, Completed]),
+    ("write-readonly", [Completed, Completed, Completed, Completed]),
 ];
 
 struct Recorded {
@@ -183,7 +187,9 @@ fn an_unknown_conversation_is_told_in_the_clis_words() {
     for (cli, profile) in CLIS {
         let (judgement, _) = recorded(cli, "resume-unknown").left().judge(profile);
         let message = match judgement.finding {
-            Finding::Defect { message, .. } | Finding::ProviderError { message: Some(message), .. } => message,
+            Finding::Defect { message, .. } | Finding::ProviderError { message: Some(message), .. } => {
+                message
+            }
             other => panic!("{cli}: {other:?}"),
         };
         assert!(message.contains("found"), "{cli}: {message}");

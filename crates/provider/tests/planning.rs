@@ -4,11 +4,11 @@ mod common;
 
 use common::host::{FakeHost, continued, plan, plan_brief, request};
 use provider::{Draft, PlanError, ProbeOutput, catalogue};
+use record::Span;
 use record::failure::FailureCode;
 use record::plan::{IdentityRole, StartMethod};
 use record::request::Request;
 use record::words::{Fence, Permission, ProfileOption};
-use record::Span;
 
 const CONVERSATION: &str = "01a22bc4-35fe-76d2-9b19-eb939069cedd";
 
@@ -209,10 +209,7 @@ fn pi_read_only() {
         ]
     );
     assert!(draft.launch.environment.contains(&"PI_CODING_AGENT_DIR=/data/agent".to_owned()));
-    assert_eq!(
-        roots(&draft),
-        ["/data/agent", "/data/agent/sessions", "/home/u/.pi"]
-    );
+    assert_eq!(roots(&draft), ["/data/agent", "/data/agent/sessions", "/home/u/.pi"]);
     let roles: Vec<_> = identity(&draft).into_iter().map(|(role, _)| role).collect();
     assert_eq!(
         roles,
@@ -390,7 +387,10 @@ fn pi_writes_only_behind_our_fence() {
     let draft = plan(&request("pi:json", Permission::WorkspaceWrite), &pi_host()).unwrap();
     assert_eq!(draft.launch.argv, ["pi", "--mode", "json", "--tools", "read,bash,edit,write,grep,find,ls"]);
     assert_eq!(draft.launch.effective_config.fence, Fence::Ours);
-    assert_eq!(roots(&draft), ["/home/u/.pi", "/home/u/.pi/agent", "/home/u/.pi/agent/sessions", "/home/u/work"]);
+    assert_eq!(
+        roots(&draft),
+        ["/home/u/.pi", "/home/u/.pi/agent", "/home/u/.pi/agent/sessions", "/home/u/work"]
+    );
     assert!(draft.launch.environment.contains(&"TMPDIR=/tmp/dlg-0202020202020202".to_owned()));
 }
 

@@ -165,7 +165,8 @@ fn what_is_refused() {
         plan(&request, &host()).unwrap_err().code()
     };
     assert_eq!(code(&|request| request.fence = Some(Fence::Theirs)), FailureCode::FenceUnavailable);
-    let timeout = |request: &mut Request| request.requested_config.native_timeout = Some(Span::from_seconds(1));
+    let timeout =
+        |request: &mut Request| request.requested_config.native_timeout = Some(Span::from_seconds(1));
     assert_eq!(code(&timeout), FailureCode::UnsupportedOption);
     for effort in ["extreme", "HIGH"] {
         let effort = |request: &mut Request| request.requested_config.effort = Some(effort.to_owned());
@@ -197,10 +198,14 @@ fn keys_come_from_an_environment_file() {
 #[test]
 fn an_older_cli_lacks_a_flag() {
     let profile = catalogue().get(&"claude:print".parse().unwrap()).unwrap();
-    let flags: String = profile.description().runtime.required_flags.iter().map(|flag| format!(" {flag}")).collect();
+    let flags: String =
+        profile.description().runtime.required_flags.iter().map(|flag| format!(" {flag}")).collect();
     let finish = |help: &str| {
-        let facts = ["2.1.332 (Claude Code)\n", help]
-            .map(|text| ProbeOutput { exit_code: Some(0), stdout: text.into(), stderr: Vec::new() });
+        let facts = ["2.1.332 (Claude Code)\n", help].map(|text| ProbeOutput {
+            exit_code: Some(0),
+            stdout: text.into(),
+            stderr: Vec::new(),
+        });
         profile.finish(plan(&asked(Permission::ReadOnly), &host()).unwrap(), &facts)
     };
     assert_eq!(finish(&flags).unwrap().provider_version.as_deref(), Some("2.1.332 (Claude Code)"));

@@ -6,7 +6,8 @@ use common::Left;
 use proptest::prelude::*;
 use provider::{Summary, catalogue};
 
-const PROFILES: [&str; 3] = ["codex:exec", "offline:survey", "pi:json"];
+const PROFILES: [&str; 6] =
+    ["antigravity:print", "claude:print", "codex:exec", "offline:survey", "opencode:run", "pi:json"];
 
 /// Lines that are near enough to real ones to get deep into each grammar.
 const LINES: &[&str] = &[
@@ -33,6 +34,22 @@ const LINES: &[&str] = &[
     r#"{"type":"progress","text":"x"}"#,
     r#"{"type":"answer","text":"y"}"#,
     r#"{"type":"result","status":"ok"}"#,
+    r#"{"type":"system","subtype":"init","session_id":"01a22bc4-35fe-76d2-9b19-eb939069cedd","model":"m"}"#,
+    r#"{"type":"system","subtype":"api_retry","attempt":1,"max_retries":2,"error_status":429,"error":"rate_limit"}"#,
+    r#"{"type":"system","subtype":"task_started","task_id":"b","tool_use_id":"t"}"#,
+    r#"{"type":"system","subtype":"task_notification","task_id":"b"}"#,
+    r#"{"type":"assistant","message":{"model":"m","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"ls"}}]}}"#,
+    r#"{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t","content":"x"}]}}"#,
+    r#"{"is_error":false,"result":"A","stop_reason":"end_turn","subtype":"success","type":"result","usage":{"input_tokens":1}}"#,
+    r#"{"is_error":true,"result":"Not logged in","subtype":"success","type":"result","api_error_status":401}"#,
+    r#"{"type":"step_start","sessionID":"ses_a","part":{"type":"step-start"}}"#,
+    r#"{"type":"text","sessionID":"ses_a","part":{"text":"A\u00e9"}}"#,
+    r#"{"type":"text","sessionID":"ses_a","part":{"text":"Go on.","synthetic":true}}"#,
+    r#"{"type":"tool_use","sessionID":"ses_a","part":{"tool":"bash","state":{"status":"error","input":{"command":"ls"}}}}"#,
+    r#"{"type":"step_finish","sessionID":"ses_a","part":{"reason":"stop","tokens":{"total":1},"cost":0.1}}"#,
+    r#"{"type":"error","sessionID":"ses_a","timestamp":1,"error":{"name":"APIError","data":{"statusCode":429,"responseHeaders":{"retry-after":"1"}}}}"#,
+    r#"{"status":"SUCCESS","conversation_id":"01a22bc4-35fe-76d2-9b19-eb939069cedd","response":"A","usage":{"total_tokens":1}}"#,
+    r#"{"status":"ERROR","conversation_id":"","response":"","error":"no","duration_seconds":0.5}"#,
     "chatter",
     "",
     "\u{2028}{\"type\"",

@@ -34,6 +34,10 @@ pub struct Launch {
     pub host_name: String,
     /// The containment that will be entered.
     pub containment: Containment,
+    /// Digest of what git obeys in the workspace, for a turn that may change it; absent = it could not be determined
+    /// (STATE.md 7).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub git_control_sha256: Option<Sha256Digest>,
     /// When the licence was made.
     pub created_at: Timestamp,
 }

@@ -54,6 +54,10 @@ pub struct Outcome {
     /// Processes that the final sweep had to end.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub leaked_processes: Option<u32>,
+    /// Whether what git obeys in the workspace (settings, attributes, hooks) is not what it was before the turn; absent = the
+    /// turn only read, did not run, or it could not be determined (STATE.md 7).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub git_control_changed: Option<bool>,
     /// Facts beside the verdict that a lead should know.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub notes: Vec<Note>,

@@ -38,6 +38,10 @@ pub struct Seal {
     /// Processes that the final sweep had to end; absent when nobody could count.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub leaked_processes: Option<u32>,
+    /// Whether what git obeys in the workspace (settings, attributes, hooks) is not what it was before the turn; absent = the
+    /// turn only read, did not run, or it could not be determined (STATE.md 7).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub git_control_changed: Option<bool>,
     /// Resource use of the child and what it waited for; absent when not counted.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub resources: Option<Resources>,

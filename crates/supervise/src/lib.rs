@@ -6,6 +6,7 @@
 //!
 //! Of the three kinds of [`SupervisorKind`], [`embedded`] is in this build.
 
+mod detached;
 pub mod embedded;
 mod environment;
 mod error;
@@ -18,6 +19,7 @@ use record::answer::SupervisorView;
 use record::words::SupervisorKind;
 use store::{Root, Task};
 
+pub use detached::{DETACH_FLAG, start_runner};
 pub use error::SuperviseError;
 pub use points::POINTS;
 

@@ -190,6 +190,7 @@ fn launch(task: &Task, lock: &RunLock) {
         pid_namespace: String::new(),
         host_name: String::new(),
         containment: Containment::Subreaper,
+        git_control_sha256: None,
         created_at: Timestamp::from_system_time(SystemTime::now()).expect("a time"),
     };
     task.claim_launch(lock, &launch).expect("a licence");
@@ -222,6 +223,7 @@ fn finish(task: &Task, lock: &RunLock) {
         containment: None,
         fence: None,
         leaked_processes: None,
+        git_control_changed: None,
         notes: Vec::new(),
     };
     let created = task.create_reserved(lock, &outcome).expect("an outcome");

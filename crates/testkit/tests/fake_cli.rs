@@ -87,9 +87,11 @@ fn each_name_speaks_its_grammar() {
     assert_eq!(kinds(&codex.stdout), ["thread.started", "turn.started", "item.completed", "turn.completed"]);
     let pi = Place::new("pi").run("[[fake: answer hello]]");
     assert_eq!(kinds(&pi.stdout).last().unwrap(), "agent_settled");
+    let claude = Place::new("claude").run("[[fake: answer hello]]");
+    assert_eq!(kinds(&claude.stdout), ["system", "assistant", "result"]);
     let worker = Place::new("anything").run("[[fake: answer hello]]");
     assert_eq!(kinds(&worker.stdout), ["session", "answer", "result"]);
-    for output in [codex, pi, worker] {
+    for output in [codex, pi, claude, worker] {
         assert!(output.status.success());
         assert!(String::from_utf8(output.stdout).unwrap().contains("\"hello\""));
     }
@@ -251,6 +253,16 @@ fn conversation_model_and_items_can_be_wrong() {
     assert_eq!(events(&unclosed.stdout)[3]["item"]["id"], "item_1");
     let pi = Place::new("pi").run("[[fake: other-model-name other-2]]");
     assert!(String::from_utf8(pi.stdout).unwrap().contains("\"responseModel\":\"other-2\""));
+    let claude = Place::new("claude");
+    let output =
+        claude.command("[[fake: other-model-name other-2]]").args(["--session-id", "id-8"]).output().unwrap();
+    let told = events(&output.stdout);
+    assert_eq!((&told[0]["session_id"], &told[1]["message"]["model"]), (&"id-8".into(), &"other-2".into()));
+    let unclosed = events(&claude.run("[[fake: unclosed-items]]").stdout);
+    assert_eq!(unclosed[2]["subtype"], "task_started");
+    let failed = claude.run("[[fake: error-event no]]");
+    assert_eq!(failed.status.code(), Some(1));
+    assert_eq!(events(&failed.stdout)[2]["is_error"], true);
     let prose = codex.run("[[fake: quota-words-in-prose]]");
     assert!(
         prose.status.success() && String::from_utf8(prose.stdout).unwrap().contains("usage limit reached")

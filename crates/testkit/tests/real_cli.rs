@@ -28,6 +28,13 @@ fn pi_answer(finished: &Finished) -> String {
     message["content"][0]["text"].as_str().unwrap().to_owned()
 }
 
+fn claude_answer(finished: &Finished) -> String {
+    let events = events(finished);
+    let result = last(&events, "result");
+    assert_eq!((&result["subtype"], &result["is_error"]), (&"success".into(), &false.into()), "{result}");
+    result["result"].as_str().unwrap().to_owned()
+}
+
 #[test]
 fn codex_answers() {
     let Some(stage) = Stage::for_test("codex_answers", Component::Codex) else { return };
@@ -89,4 +96,50 @@ fn conversations_go_on() {
     let second = second.run(&stage).unwrap();
     assert_eq!(last(&events(&second), "session")["id"], session.as_str());
     assert_eq!(pi_answer(&second), "Scripted answer: turn 2, tool results 0.");
+}
+
+#[test]
+fn claude_answers_and_goes_on() {
+    let Some(stage) = Stage::for_test("claude_answers_and_goes_on", Component::Claude) else { return };
+    let first = Turn::new("one").run(&stage).unwrap();
+    assert_eq!(claude_answer(&first), "Scripted answer: turn 1, tool results 0.");
+    assert_eq!((first.exit(), stage.server().requests().len()), (0, 1));
+    let session = last(&events(&first), "system")["session_id"].as_str().unwrap().to_owned();
+    let mut second = Turn::new("two");
+    second.session = Some(session.clone());
+    let second = second.run(&stage).unwrap();
+    assert_eq!(last(&events(&second), "system")["session_id"], session.as_str());
+    assert_eq!(claude_answer(&second), "Scripted answer: turn 2, tool results 0.");
+}
+
+#[test]
+fn claude_writes_a_file_only_where_it_may() {
+    let Some(stage) = Stage::for_test("claude_writes_a_file_only_where_it_may", Component::Claude) else {
+        return;
+    };
+    let path = stage.workspace().join("made.txt");
+    for script in [format!("write {} made", path.display()), "shell \"echo made > made.txt\"".to_owned()] {
+        let mut turn = Turn::new(format!("[[script: {script}]]"));
+        claude_answer(&turn.run(&stage).unwrap());
+        assert!(!path.exists(), "{script}");
+        turn.permission = Permission::WorkspaceWrite;
+        claude_answer(&turn.run(&stage).unwrap());
+        assert_eq!(std::fs::read_to_string(&path).unwrap().trim(), "made", "{script}");
+        std::fs::remove_file(&path).unwrap();
+    }
+}
+
+/// A brief that begins with a slash is a command of claude, unless a newline stands before it.
+#[test]
+fn claude_takes_a_guarded_command_for_text() {
+    let Some(stage) = Stage::for_test("claude_takes_a_guarded_command_for_text", Component::Claude) else {
+        return;
+    };
+    assert_eq!(claude_answer(&Turn::new("/compact").run(&stage).unwrap()), "");
+    assert!(stage.server().requests().is_empty());
+    assert_eq!(
+        claude_answer(&Turn::new("\n/compact").run(&stage).unwrap()),
+        "Scripted answer: turn 1, tool results 0."
+    );
+    assert_eq!(stage.server().requests().len(), 1);
 }

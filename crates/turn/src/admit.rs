@@ -68,18 +68,37 @@ fn admit(
     answer: &mut Answer,
 ) -> Result<(), TurnError> {
     let brief = std::mem::take(&mut input.brief).take()?;
-    let workspace = workspace::resolve(&input.cwd, &context.root)?;
-    let environment_file = match &input.environment_file {
-        Some(path) => Some(secrets::resolve(path, &context.root, &workspace)?),
-        None => None,
+    // An id that has a task is compared with it, and nothing else is asked (STATE.md 3.1).
+    let known = known_task(context, input.id)?;
+    let workspace = match &known {
+        Some((_, recorded)) if input.cwd == recorded.canonical_cwd.as_path() => {
+            recorded.canonical_cwd.clone()
+        }
+        _ => workspace::resolve(&input.cwd, &context.root)?,
     };
-    match &input.provider {
-        Some(id) => asked::check(&input, &profile(id)?.description())?,
-        None if input.resume_task.is_some() => return Err(invalid("--auto does not go with a continuation")),
-        None => {}
+    let environment_file = match (&input.environment_file, &known) {
+        (None, _) => None,
+        (Some(path), Some((_, recorded)))
+            if recorded.environment_file.as_ref().is_some_and(|known| known.as_path() == path) =>
+        {
+            recorded.environment_file.clone()
+        }
+        (Some(path), _) => Some(secrets::resolve(path, &context.root, &workspace)?),
+    };
+    if known.is_none() {
+        match &input.provider {
+            Some(id) => asked::check(&input, &profile(id)?.description())?,
+            None if input.resume_task.is_some() => {
+                return Err(invalid("--auto does not go with a continuation"));
+            }
+            None => {}
+        }
     }
 
-    let root = Root::open_or_create(&context.root).at(Stage::OpenState)?;
+    let root = match known {
+        Some((root, _)) => root,
+        None => Root::open_or_create(&context.root).at(Stage::OpenState)?,
+    };
     answer.root_id = Some(root.id());
     let task_id = input.id.unwrap_or_else(store::random_task_id);
     answer.task_id = Some(task_id);
@@ -100,7 +119,8 @@ fn admit(
         Some(id) => prepare(&asked, profile(id)?)?,
         None => select(&asked)?,
     };
-    answer.capability = Some(discover::observed_capability(&profile(&request.provider)?.description(), &plan));
+    answer.capability =
+        Some(discover::observed_capability(&profile(&request.provider)?.description(), &plan));
     let submission = Submission {
         schema_version: Submission::SCHEMA_VERSION,
         root_id: root.id(),
@@ -129,6 +149,19 @@ fn admit(
         }
         Admitted::Existing(task) => existing(&asked, &task, answer),
     }
+}
+
+/// The root and the request of an id that has a task already.
+fn known_task(context: &Context, id: Option<TaskId>) -> Result<Option<(Root, Request)>, TurnError> {
+    let Some(id) = id else { return Ok(None) };
+    let root = match Root::open(&context.root) {
+        Ok(root) => root,
+        // Whatever is wrong with it is said when it is opened for the commit.
+        Err(_) => return Ok(None),
+    };
+    let Some(task) = root.task(id).at(Stage::OpenTaskRecord)? else { return Ok(None) };
+    let request = task.read::<Request>().at(Stage::ExistingTask)?;
+    Ok(request.map(|request| (root, request.record)))
 }
 
 /// The profile of an id.
@@ -172,7 +205,9 @@ fn select(asked: &Asked<'_>) -> Result<Prepared, TurnError> {
     for profile in provider::catalogue().all() {
         let description = profile.description();
         // The offline worker answers no brief, so nobody who leaves the choice open means it.
-        if description.runtime.executable.is_none() || !description.supported_modes.contains(&asked.input.permission) {
+        if description.runtime.executable.is_none()
+            || !description.supported_modes.contains(&asked.input.permission)
+        {
             continue;
         }
         match asked::check(asked.input, &description).and_then(|()| prepare(asked, *profile)) {
@@ -217,7 +252,9 @@ fn existing(asked: &Asked<'_>, task: &Task, answer: &mut Answer) -> Result<(), T
     // What was found out at admission is not asked again: the chosen profile, and how far the conversation had gone.
     let provider = asked.input.provider.as_ref().unwrap_or(&recorded.provider);
     let predecessor = recorded.prior_session.as_ref().map(|prior| prior.predecessor_task_id);
-    if predecessor != asked.input.resume_task || asked.request(provider, recorded.prior_session.clone()) != recorded {
+    if predecessor != asked.input.resume_task
+        || asked.request(provider, recorded.prior_session.clone()) != recorded
+    {
         return Err(conflict());
     }
     if let Some(submission) = task.read::<Submission>().at(Stage::ExistingTask)?
@@ -237,9 +274,11 @@ fn existing(asked: &Asked<'_>, task: &Task, answer: &mut Answer) -> Result<(), T
 fn submit(context: &Context, root: &Root, task: &Task, answer: &mut Answer) -> Result<(), TurnError> {
     answer.admission = Admission::Admitted;
     if task.read::<Outcome>().at(Stage::ExistingTask)?.is_none() {
-        observe::supervisor(context).and_then(|supervisor| supervisor.submit(root, task)).map_err(|error| {
-            TurnError::new(FailureCode::SupervisorSetupFailed, Stage::StartSupervisor, error.to_string())
-        })?;
+        observe::supervisor(context).and_then(|supervisor| supervisor.submit(root, task)).map_err(
+            |error| {
+                TurnError::new(FailureCode::SupervisorSetupFailed, Stage::StartSupervisor, error.to_string())
+            },
+        )?;
     }
     observe::fill(context, root, task, answer)
 }
@@ -264,8 +303,9 @@ pub(crate) fn encoded<R: Record>(record: &R) -> Result<Vec<u8>, TurnError> {
 
 /// The machine id as a digest.
 pub(crate) fn machine_id(stage: Stage) -> Result<Sha256Digest, TurnError> {
-    let unknown =
-        |why: String| TurnError::new(FailureCode::StateRootUnavailable, stage, format!("this machine's id: {why}"));
+    let unknown = |why: String| {
+        TurnError::new(FailureCode::StateRootUnavailable, stage, format!("this machine's id: {why}"))
+    };
     let text = process::machine_id().map_err(|error| unknown(error.to_string()))?;
     text.parse().map_err(|_| unknown("it is malformed".to_owned()))
 }

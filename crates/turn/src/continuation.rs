@@ -68,14 +68,17 @@ pub(crate) fn claim(root: &Root, predecessor: TaskId, successor: &Successor<'_>)
         None
     };
     if let Some(difference) = difference {
-        return Err(unavailable(format!("the task {predecessor} had {difference}; a continuation must have the same")));
+        return Err(unavailable(format!(
+            "the task {predecessor} had {difference}; a continuation must have the same"
+        )));
     }
     if task.read::<Outcome>().at(Stage::ResolvePredecessor)?.is_none() {
         return Err(unavailable(format!("the task {predecessor} has not ended")));
     }
     let session = task.read::<Session>().at(Stage::ResolvePredecessor)?;
-    let conversation =
-        session.ok_or_else(|| unavailable(format!("no conversation of the task {predecessor} is known")))?.record;
+    let conversation = session
+        .ok_or_else(|| unavailable(format!("no conversation of the task {predecessor} is known")))?
+        .record;
     let lock = lock(root, &conversation)?;
     let later_task_ids = later_tasks(root, predecessor, successor.task, &lock)?;
     if !later_task_ids.is_empty() && !successor.from_earlier {
@@ -135,7 +138,9 @@ fn later_tasks(
             continue;
         }
         let Some(task) = root.task(claimant).at(Stage::ValidateContinuation)? else { continue };
-        let Some(outcome) = task.read::<Outcome>().at(Stage::ValidateContinuation)? else { return Err(busy()) };
+        let Some(outcome) = task.read::<Outcome>().at(Stage::ValidateContinuation)? else {
+            return Err(busy());
+        };
         if outcome.record.launched != Launched::No && admitted_at(claimant)? > begun {
             later.push(claimant);
         }

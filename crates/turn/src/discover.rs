@@ -142,10 +142,7 @@ pub fn preflight(context: &Context, input: &DispatchInput) -> Answer {
 /// The brief that stands for any other.
 const PLACEHOLDER_BRIEF: &[u8] = b"preflight";
 
-fn check<'h>(
-    context: &'h Context,
-    input: &DispatchInput,
-) -> Result<(Description, Planned<'h>), TurnError> {
+fn check<'h>(context: &'h Context, input: &DispatchInput) -> Result<(Description, Planned<'h>), TurnError> {
     let id = input.provider.as_ref().ok_or_else(|| asked::invalid("a provider must be named"))?;
     let profile = profile(id)?;
     let description = profile.description();
@@ -205,4 +202,3 @@ pub fn models(context: &Context, input: &DispatchInput) -> Result<ModelCatalogue
         Err(probe::ProbeError::Failed(_)) => unusable(ModelListStatus::Failed, "discovery_failed"),
     })
 }
-

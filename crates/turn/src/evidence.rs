@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use process::{Ending, Tree};
+use process::{Child, Ending, Tree};
 use record::event::EventKind;
 use record::json::Record;
-use record::launch::Running;
+use record::launch::{Launch, Running};
 use record::plan::Plan;
 use record::request::Request;
 use record::seal::{Invocation, InvocationState, ManifestEntry, Seal};
@@ -13,6 +13,7 @@ use record::words::{Launched, ReasonCode, StopCause};
 use store::{Created, Import, Loaded, Root, RunLock, StoreError, Task};
 
 use crate::context::now;
+use crate::fence;
 use crate::runner::journal;
 use crate::streams;
 
@@ -25,7 +26,20 @@ pub(crate) struct Ended {
     pub(crate) leaked_processes: Option<u32>,
     pub(crate) rewritten: bool,
     /// Processes that may still be there and must go before the seal.
-    pub(crate) unswept: Option<Tree>,
+    pub(crate) unswept: Option<Unswept>,
+}
+
+/// A tree of which something may still run.
+pub(crate) struct Unswept {
+    tree: Tree,
+    /// Keeps the child's number from being used again while the tree is swept.
+    _child: Option<Child>,
+}
+
+impl From<Tree> for Unswept {
+    fn from(tree: Tree) -> Self {
+        Self { tree, _child: None }
+    }
 }
 
 impl Ended {
@@ -45,6 +59,29 @@ impl Ended {
             rewritten: false,
             unswept: None,
         }
+    }
+
+    /// The same end, with the tree that must go before it is sealed.
+    pub(crate) fn leaving(self, tree: Tree, child: Child) -> Self {
+        Self { unswept: Some(Unswept { tree, _child: Some(child) }), ..self }
+    }
+
+    /// Ends what is left of the turn's processes, and counts what had to be ended.
+    ///
+    /// # Errors
+    /// Something still runs, or that could not be determined; try again.
+    pub(crate) fn sweep(&mut self) -> Result<(), String> {
+        let Some(unswept) = &self.unswept else { return Ok(()) };
+        let swept = unswept
+            .tree
+            .sweep()
+            .map_err(|error| format!("what is left of the turn can not be seen: {error}"))?;
+        self.leaked_processes = Some(self.leaked_processes.unwrap_or(0).saturating_add(swept.ended));
+        if swept.survivors > 0 {
+            return Err(format!("{} processes of the turn can not be ended", swept.survivors));
+        }
+        self.unswept = None;
+        Ok(())
     }
 
     /// No provider ran.
@@ -73,7 +110,7 @@ impl Ended {
         Self {
             invocation: Invocation::of(InvocationState::Lost),
             launched: Launched::Unknown,
-            unswept: Some(tree),
+            unswept: Some(tree.into()),
             ..Self::not_started(ReasonCode::StartFailed, String::new())
         }
     }
@@ -133,16 +170,18 @@ pub(crate) struct Sealing<'a> {
     pub(crate) plan: &'a Loaded<Plan>,
 }
 
-/// Ends what is left of the turn, takes in its artifacts, and commits the seal.
+/// Takes in the artifacts of a turn of which nothing runs any more, and commits the seal.
 ///
 /// # Errors
 /// Those of the store; nothing is sealed then, and sealing again is harmless.
-pub(crate) fn seal(sealing: &Sealing<'_>, mut ended: Ended) -> Result<Loaded<Seal>, StoreError> {
+pub(crate) fn seal(sealing: &Sealing<'_>, ended: &Ended) -> Result<Loaded<Seal>, StoreError> {
     let Sealing { root, task, lock, request, plan } = sealing;
-    if let Some(tree) = ended.unswept.take() {
-        ended.leaked_processes = tree.sweep().ok().map(|swept| swept.ended);
-    }
     let running = task.read::<Running>()?;
+    let before = task.read::<Launch>()?.and_then(|launch| launch.record.git_control_sha256);
+    let git_control_changed = match (before, &running) {
+        (Some(before), Some(_)) => fence::git_control(&plan.record).map(|after| after != before),
+        _ => None,
+    };
     let manifest = manifest(sealing, ended.rewritten)?;
     let seal = Seal {
         schema_version: Seal::SCHEMA_VERSION,
@@ -150,13 +189,14 @@ pub(crate) fn seal(sealing: &Sealing<'_>, mut ended: Ended) -> Result<Loaded<Sea
         task_id: task.id(),
         request_sha256: request.sha256,
         plan_sha256: plan.sha256,
-        invocation: ended.invocation,
+        invocation: ended.invocation.clone(),
         stop: ended.stop,
         launched: ended.launched,
         recovered: ended.recovered,
         containment: running.as_ref().map(|running| running.record.containment),
         fence: running.as_ref().map(|running| running.record.fence),
         leaked_processes: ended.leaked_processes,
+        git_control_changed,
         resources: None,
         started_at: running.map(|running| running.record.started_at),
         sealed_at: now(),

@@ -1,5 +1,6 @@
 //! Our write fence around a turn: where the provider may write, and why that is allowed (STATE.md 7).
 
+mod git;
 mod temporary;
 
 use std::fs::DirBuilder;
@@ -8,11 +9,11 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use process::{GateStep, StartError, WriteFence};
-use record::AbsolutePath;
 use record::failure::{FailureCode, Stage};
 use record::plan::{CapturedEnvironment, LaunchPlan, Plan};
 use record::request::Request;
 use record::words::{Fence, Permission, ReasonCode};
+use record::{AbsolutePath, Sha256Digest};
 
 use store::Task;
 
@@ -30,6 +31,31 @@ const DEVICES: [&str; 8] = [
     "/dev/ptmx",
     "/dev/pts",
 ];
+
+/// Adds to a plan behind our fence what a turn in a linked worktree writes outside it.
+///
+/// # Errors
+/// `workspace_invalid` when its repository can not be read.
+pub(crate) fn grant_git(launch: &mut LaunchPlan) -> Result<(), TurnError> {
+    let config = &mut launch.effective_config;
+    if config.fence == Fence::Ours && config.permission == Permission::WorkspaceWrite {
+        let grants = git::grants(&launch.directory).map_err(|error| {
+            let message = format!("the git repository of {} can not be read: {error}", launch.directory);
+            TurnError::new(FailureCode::WorkspaceInvalid, Stage::PrepareProvider, message)
+        })?;
+        config.writable_roots.extend(grants);
+        config.writable_roots.sort();
+        config.writable_roots.dedup();
+    }
+    Ok(())
+}
+
+/// A digest of what git obeys in the workspace of a turn that may change it; `None` when it only reads, or when that could
+/// not be determined.
+pub(crate) fn git_control(plan: &Plan) -> Option<Sha256Digest> {
+    let writes = plan.launch.effective_config.permission == Permission::WorkspaceWrite;
+    writes.then(|| git::control(plan.launch.directory.as_path()).ok()).flatten()
+}
 
 /// Checks that this kernel has the fence of a launch, and that nothing the provider may write overlaps what it must not
 /// write.

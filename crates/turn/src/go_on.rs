@@ -77,7 +77,9 @@ fn inherit(context: &Context, input: ContinueInput) -> Result<DispatchInput, Tur
         id: input.id,
         permission: config.permission,
         budget,
-        native_timeout: input.native_timeout.or_else(|| config.native_timeout.map(|timeout| timeout.min(budget))),
+        native_timeout: input
+            .native_timeout
+            .or_else(|| config.native_timeout.map(|timeout| timeout.min(budget))),
         model: input.model.or(config.model),
         effort: input.effort.or(config.effort),
         fence: input.fence.or(request.fence),

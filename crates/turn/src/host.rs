@@ -151,8 +151,11 @@ impl Host for CapturedHost<'_> {
         let unreadable = |error: std::io::Error| unusable(path, error);
         let before = FileStatus::of(&file.metadata().map_err(unreadable)?);
         let key = before.cache_key();
-        let cached =
-            self.cache.as_ref().and_then(|cache| cache.get(&key)).and_then(|text| String::from_utf8(text).ok()?.parse::<Sha256Digest>().ok());
+        let cached = self
+            .cache
+            .as_ref()
+            .and_then(|cache| cache.get(&key))
+            .and_then(|text| String::from_utf8(text).ok()?.parse::<Sha256Digest>().ok());
         let sha256 = match cached {
             Some(digest) => digest,
             None => {

@@ -91,7 +91,7 @@ pub(crate) fn launch(input: &LaunchInput<'_>, claim: &LaunchClaim) -> Result<Lau
             "the executable changed just before the launch".to_owned(),
         ));
     }
-    if stop::requested(task).is_some() {
+    if stop::is_requested(task).unwrap_or(false) {
         return Err(Ended::cancelled());
     }
     match gate.go() {
@@ -107,7 +107,8 @@ fn environment(input: &LaunchInput<'_>) -> Result<Vec<OsString>, Ended> {
     let LaunchInput { request, plan, .. } = input;
     let mut environment: Vec<OsString> = plan.launch.environment.iter().map(Into::into).collect();
     let Some(path) = &request.environment_file else { return Ok(environment) };
-    let allowed = provider::catalogue().get(&request.provider).map_or(&[][..], |profile| profile.secret_names());
+    let allowed =
+        provider::catalogue().get(&request.provider).map_or(&[][..], |profile| profile.secret_names());
     let secrets = secrets::read(path, allowed)
         .map_err(|error| Ended::not_started(ReasonCode::PlanDrift, error.message))?;
     if secrets.names() != plan.environment_file_names {

@@ -4,13 +4,24 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use record::TaskId;
+use record::launch::Launch;
+use record::outcome::Outcome;
 use record::words::Permission;
 use store::{Root, StoreError};
 
 /// The locks that a writer holds: its own tree exclusively, every directory above it shared.
 #[derive(Debug)]
 pub(crate) struct Lease {
-    _locks: Vec<store::Lease>,
+    /// The tree's own, then those of the directories above it.
+    locks: Vec<store::Lease>,
+}
+
+impl Lease {
+    /// Gives it up after a turn of which nothing is left: nobody has to look after its holder.
+    pub(crate) fn give_back(self) {
+        // A name too much only makes the next writer look at a task that has ended.
+        let _ = self.locks.first().map(store::Lease::clear_holder);
+    }
 }
 
 /// Why a lease could not be had.
@@ -48,6 +59,12 @@ pub(crate) fn take(
     let own = root.lease(&key(tree)?)?;
     match own.try_exclusive()? {
         Some(lease) => {
+            // A lock goes with its runner; what the runner had launched may still write (STATE.md 3.3).
+            if let Some(holder) = lease.holder()?.filter(|holder| *holder != task)
+                && may_still_write(root, holder)?
+            {
+                return Err(LeaseError::Busy { holder: Some(holder) });
+            }
             lease.name_holder(task)?;
             locks.push(lease);
         }
@@ -60,7 +77,13 @@ pub(crate) fn take(
             None => return Err(LeaseError::Busy { holder: lease.holder()? }),
         }
     }
-    Ok(Some(Lease { _locks: locks }))
+    Ok(Some(Lease { locks }))
+}
+
+/// Whether a task was launched and has no outcome.
+fn may_still_write(root: &Root, holder: TaskId) -> Result<bool, StoreError> {
+    let Some(task) = root.task(holder)? else { return Ok(false) };
+    Ok(task.read::<Launch>()?.is_some() && task.read::<Outcome>()?.is_none())
 }
 
 /// The git top level that holds `workspace`, else the workspace itself.

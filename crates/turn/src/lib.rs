@@ -24,6 +24,7 @@ mod planning;
 mod probe;
 mod publish;
 mod recover;
+mod rescue;
 mod runner;
 mod secrets;
 mod stop;

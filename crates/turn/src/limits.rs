@@ -18,6 +18,22 @@ pub const RUN_LOCK_PATIENCE: Duration = Duration::from_secs(5);
 pub const CONVERSATION_LOCK_PATIENCE: Duration = Duration::from_secs(5);
 /// Largest environment file, in bytes (CLI.md "Defaults").
 pub const ENVIRONMENT_FILE_MAX_BYTES: u64 = 64 << 10;
+/// How long a canceller tries for the run lock of a task that is not launched.
+pub const CANCEL_PATIENCE: Duration = Duration::from_secs(2);
+/// How long the end of a turn is tried to be recorded before the runner leaves it to the next one.
+pub const SEAL_PATIENCE: Duration = Duration::from_secs(60);
+/// How long the processes of a turn are tried to be ended before the runner leaves them to the next one.
+pub const SWEEP_PATIENCE: Duration = Duration::from_secs(60);
+/// Rhythm of new tries at what only time can cure: a full disk, a process in the kernel's hands.
+pub const SLOW_RHYTHM: Duration = Duration::from_secs(1);
+/// Runners that one command has started for lost ones and that still run, at most (STATE.md 3.6).
+pub const RESCUES_MAX_COUNT: usize = 8;
+/// Shortest time between two runners that one command starts for the same task.
+pub const RESCUE_RHYTHM: Duration = Duration::from_secs(30);
+/// Largest file that git obeys in a workspace and that is compared before and after a turn, in bytes.
+pub const GIT_CONTROL_FILE_MAX_BYTES: u64 = 8 << 20;
+/// Largest number of hooks that are compared before and after a turn.
+pub const GIT_HOOKS_MAX_COUNT: usize = 1024;
 /// Rhythm of looks at a busy run lock.
 pub const RUN_LOCK_RHYTHM: Duration = Duration::from_millis(20);
 /// Rhythm of the runner while output grows (STATE.md 3.5).

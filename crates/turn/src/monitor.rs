@@ -86,16 +86,17 @@ impl<'a> Monitor<'a> {
                 Err(_) => break (self.stop(&mut launched, StopCause::Supervisor), StopCause::Supervisor),
             }
         };
-        self.look();
-        let swept = launched.tree.sweep().ok();
+        let look = self.look();
         let ending = ending
             .or_else(|| launched.child.wait(Duration::ZERO, &[]).ok().flatten())
             .unwrap_or(Ending::Ended);
-        Ended {
-            leaked_processes: swept.map(|swept| swept.ended),
-            rewritten: self.rewritten,
-            ..Ended::of(ending, cause, launched.recovered)
-        }
+        let cause = match cause {
+            // It went over the cap between two looks.
+            StopCause::None if self.is_over_cap(&look) => StopCause::OutputLimit,
+            cause => cause,
+        };
+        let ended = Ended { rewritten: self.rewritten, ..Ended::of(ending, cause, launched.recovered) };
+        ended.leaving(launched.tree, launched.child)
     }
 
     /// Time until the budget ends.
@@ -119,7 +120,8 @@ impl<'a> Monitor<'a> {
                 self.rewritten |= rewritten;
                 size
             }
-            _ => 0,
+            // What can not be read now has at least its size.
+            _ => streams::raw_size(self.task, "stdout").unwrap_or(0),
         };
         let summary = self.summariser.summary();
         if summary.events != self.last_event.0 {
@@ -140,17 +142,17 @@ impl<'a> Monitor<'a> {
     /// The first cause to stop, if there is one.
     fn cause_to_stop(&self, launched: &Launched, look: &Look) -> Option<StopCause> {
         let limits = &self.request.record.limits;
-        let cap = limits.max_output_bytes.bytes();
         if self.signals.take().is_some() {
             return Some(StopCause::Supervisor);
         }
-        if stop::requested(self.task).is_some() {
+        // What can not be told now is asked again at the next tick.
+        if stop::is_requested(self.task).unwrap_or(false) {
             return Some(StopCause::User);
         }
         if self.time_left(launched).is_zero() {
             return Some(StopCause::Budget);
         }
-        if look.stdout_bytes > cap || look.stderr_bytes > cap || self.artifacts_over(cap) {
+        if self.is_over_cap(look) {
             return Some(StopCause::OutputLimit);
         }
         if streams::free_space(self.task)
@@ -170,9 +172,13 @@ impl<'a> Monitor<'a> {
         (silent >= FINAL_GRACE || since.elapsed() >= FINAL_GRACE_MAX).then_some(StopCause::AfterFinal)
     }
 
-    fn artifacts_over(&self, cap: u64) -> bool {
+    /// Whether a stream or artifact is larger than the cap.
+    fn is_over_cap(&self, look: &Look) -> bool {
+        let cap = self.request.record.limits.max_output_bytes.bytes();
         let names = &self.plan.record.launch.output_artifacts;
-        names.iter().any(|name| streams::output_size(self.task, name).is_some_and(|size| size > cap))
+        let streams = look.stdout_bytes.max(look.stderr_bytes);
+        streams > cap
+            || names.iter().any(|name| streams::output_size(self.task, name).is_some_and(|size| size > cap))
     }
 
     /// TERM to the tree, time to obey, then the kill. The caller sweeps.

@@ -1,11 +1,10 @@
 //! What is known of a task, without changing it: status, logs, discovery (STATE.md 3, 3.6).
 
-use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use process::Tree;
 use record::activity::{Activity, Diagnosis, LastEvent};
-use record::answer::{Answer, Continuation, RawFile, Status};
+use record::answer::{Answer, Continuation, RawFile, Status, SupervisorState};
 use record::failure::{FailureCode, NextAction, Stage};
 use record::launch::{Launch, Running};
 use record::outcome::Outcome;
@@ -13,16 +12,16 @@ use record::request::Request;
 use record::seal::Seal;
 use record::submission::Submission;
 use record::words::{Admission, Liveness, Permission, Publication, ReasonCode, Verdict};
-use record::{AbsolutePath, ProfileId, Span, TaskId, Timestamp};
+use record::{AbsolutePath, ProfileId, Sha256Digest, Span, TaskId, Timestamp};
 use store::{PayloadName, Root, Task};
-use supervise::{RUN_WORD, SuperviseError, Supervisor};
+use supervise::{SuperviseError, Supervisor};
 
 use crate::context::Context;
 use crate::error::{At, TurnError};
 use crate::launch;
 use crate::limits::ACTIVITY_TAIL_MAX_BYTES;
-use crate::recover::is_here;
-use crate::{stop, streams};
+use crate::recover::{Place, where_launched};
+use crate::{rescue, stop, streams};
 
 /// The supervisor of new tasks.
 pub(crate) fn supervisor(context: &Context) -> Result<Box<dyn Supervisor>, SuperviseError> {
@@ -66,7 +65,7 @@ pub(crate) fn answer_for(
         let root = Root::open(&context.root).at(Stage::OpenState)?;
         answer.root_id = Some(root.id());
         let task = existing_task(&root, id).inspect_err(|_| answer.admission = Admission::NotAdmitted)?;
-        wake(context, &root, &task);
+        rescue::look_after(context, &root, &task);
         fill(context, &root, &task, &mut answer)?;
         more(&task, &mut answer)
     };
@@ -74,38 +73,6 @@ pub(crate) fn answer_for(
         Ok(()) => answer,
         Err(error) => error.into_answer(answer),
     }
-}
-
-/// Sees to it that somebody takes an open task to its end. An observer that can not is still an observer.
-fn wake(context: &Context, root: &Root, task: &Task) {
-    if matches!(task.read::<Outcome>(), Ok(Some(_))) {
-        return;
-    }
-    let lost = matches!(task.read::<Launch>(), Ok(Some(launch)) if is_here(&launch.record))
-        && matches!(task.run_locked(), Ok(false));
-    if lost {
-        start_runner(context, task);
-    }
-    if let Ok(supervisor) = supervisor(context) {
-        let _ = supervisor.ensure(root);
-    }
-}
-
-/// Starts a runner of its own session for a task that needs one. It is harmless when another one is faster.
-pub(crate) fn start_runner(context: &Context, task: &Task) {
-    let Some(root) = task.path().parent().and_then(std::path::Path::parent).map(std::path::Path::to_path_buf)
-    else {
-        return;
-    };
-    let _ = Command::new(context.program.as_path())
-        .args([RUN_WORD, "--detach", "--root"])
-        .arg(root)
-        .arg(task.id().to_string())
-        .current_dir("/")
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
 }
 
 /// Fills in everything that the records, the locks and the processes say of a task.
@@ -131,8 +98,13 @@ pub(crate) fn fill(
         owner.supervisor = submission.record.supervisor;
         answer.supervisor = supervisor(&owner).ok().map(|supervisor| supervisor.view(root, task));
     }
-    if answer.liveness == Liveness::Running {
-        answer.activity = activity(task);
+    match answer.liveness {
+        Liveness::Running => answer.activity = activity(task),
+        Liveness::Undetermined => answer.error = undetermined(task),
+        Liveness::Queued | Liveness::Ended => {}
+    }
+    if answer.supervisor.as_ref().is_some_and(|view| view.state == SupervisorState::GaveUp) {
+        answer.next_action = Some(NextAction::DispatchAgain);
     }
     Ok(())
 }
@@ -189,11 +161,10 @@ fn liveness(task: &Task) -> Result<Liveness, TurnError> {
     if task.run_locked().at(Stage::ObserveTask)? {
         return Ok(Liveness::Running);
     }
-    if !is_here(&launch.record) || process::boot_id().is_err() {
-        return Ok(Liveness::Undetermined);
-    }
-    if process::boot_id().is_ok_and(|boot| boot != launch.record.boot_id) {
-        return Ok(Liveness::Ended);
+    match where_launched(&launch.record) {
+        Place::Elsewhere | Place::Undetermined => return Ok(Liveness::Undetermined),
+        Place::EarlierBoot => return Ok(Liveness::Ended),
+        Place::Here => {}
     }
     let Some(running) = task.read::<Running>().at(Stage::ObserveTask)? else { return Ok(Liveness::Ended) };
     Ok(match process::process_state(launch::identity(&running.record)) {
@@ -201,6 +172,17 @@ fn liveness(task: &Task) -> Result<Liveness, TurnError> {
         process::ProcessState::Gone => Liveness::Ended,
         process::ProcessState::Undetermined => Liveness::Undetermined,
     })
+}
+
+/// Where somebody would have to look, and what a lead can do who knows that nothing runs there any more.
+fn undetermined(task: &Task) -> Option<String> {
+    let launch = task.read::<Launch>().ok().flatten()?.record;
+    Some(format!(
+        "the turn was launched on {}, and its process can not be seen from here; look from there, or, when you know that it is \
+         gone, end the task with: delegate cancel {} --declare-lost",
+        launch.host_name,
+        task.id()
+    ))
 }
 
 /// What a running turn does, as far as it can be seen from here.
@@ -218,7 +200,11 @@ fn activity(task: &Task) -> Option<Activity> {
         summariser.feed(&tail);
     }
     let summary = summariser.summary();
-    let here = task.read::<Launch>().ok().flatten().is_some_and(|launch| is_here(&launch.record));
+    let here = task
+        .read::<Launch>()
+        .ok()
+        .flatten()
+        .is_some_and(|launch| where_launched(&launch.record) == Place::Here);
     let usage =
         here.then(|| Tree::new(launch::identity(&running), &task.id().to_string()).usage().ok()).flatten();
     let idle_seconds = idle.map_or(elapsed, |idle| idle.as_secs_f64());
@@ -249,6 +235,34 @@ fn diagnosis(summary: &provider::Summary, idle_seconds: f64) -> Diagnosis {
         (_, Some(_)) => Diagnosis::ToolRunning,
         (_, None) if idle_seconds > SILENCE_SECONDS => Diagnosis::Waiting,
         (_, None) => Diagnosis::ModelWorking,
+    }
+}
+
+/// Checks that what an outcome names is what lies in the task's directory: the payload and the seal. The sealed streams were
+/// checked when they were judged; their digests are in the seal.
+///
+/// # Errors
+/// `evidence_damaged`.
+pub(crate) fn verify(task: &Task, outcome: &Outcome) -> Result<(), TurnError> {
+    let damaged = |what: &str| {
+        TurnError::new(
+            FailureCode::EvidenceDamaged,
+            Stage::ObserveTask,
+            format!("{what} of the task {} is missing or is not what its outcome names", task.id()),
+        )
+    };
+    let name = match outcome.verdict {
+        Verdict::Committed => PayloadName::Result,
+        Verdict::Rejected => PayloadName::Refusal,
+    };
+    let payload = task.open_payload(name).at(Stage::ObserveTask)?.ok_or_else(|| damaged("the payload"))?;
+    let found = Sha256Digest::of_reader(payload).map_err(|_| damaged("the payload"))?;
+    if found != (outcome.payload.sha256, outcome.payload.length) {
+        return Err(damaged("the payload"));
+    }
+    match task.read::<Seal>().at(Stage::ObserveTask)? {
+        Some(seal) if seal.sha256 == outcome.evidence_sha256 => Ok(()),
+        _ => Err(damaged("the seal")),
     }
 }
 

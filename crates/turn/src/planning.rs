@@ -3,7 +3,7 @@
 use provider::{Host, PlanInput, Profile};
 use record::failure::{FailureCode, Stage};
 use record::json::Record;
-use record::plan::{CapturedEnvironment, LaunchPlan, Plan};
+use record::plan::{CapturedEnvironment, Plan};
 use record::request::Request;
 use record::words::ReasonCode;
 use record::{AbsolutePath, Sha256Digest};
@@ -49,7 +49,8 @@ pub(crate) fn plan<'h>(profile: &dyn Profile, planning: Planning<'_, 'h>) -> Res
         output_directory: &output_directory,
         temporary_directory: &temporary_directory,
     };
-    let draft = profile.plan(&input, &host).at(Stage::PrepareProvider)?;
+    let mut draft = profile.plan(&input, &host).at(Stage::PrepareProvider)?;
+    fence::grant_git(&mut draft.launch)?;
     fence::check(root, request, &draft.launch, &temporary_directory)?;
     let entry = draft.launch.identity.first().map(|file| file.path.clone());
     let facts = probe::run_all(

@@ -45,7 +45,8 @@ pub(crate) fn run_all(
         .map(|probe| {
             let key = cache_key(profile, revision, draft, probe);
             let cached = cache.and_then(|cache| cache.get(&key));
-            if let Some(cached) = cached.and_then(|bytes| serde_json::from_slice::<CachedProbe>(&bytes).ok()) {
+            if let Some(cached) = cached.and_then(|bytes| serde_json::from_slice::<CachedProbe>(&bytes).ok())
+            {
                 return Ok(ProbeOutput {
                     exit_code: Some(0),
                     stdout: cached.stdout.into_bytes(),

@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use provider::{Evidence, Finding, Judge, Judgement};
+use record::TaskId;
 use record::answer::truncated;
 use record::digest::DigestReader;
 use record::event::EventKind;
@@ -14,7 +15,6 @@ use record::launch::Session;
 use record::limits::REFUSAL_MAX_BYTES;
 use record::outcome::{Artifact, Note, Outcome, OutcomeSession, Reason};
 use record::plan::{Plan, Predicate};
-use record::TaskId;
 use record::request::{PriorSession, Request};
 use record::seal::{InvocationState, ManifestEntry, Seal};
 use record::usage::UsageReliability;
@@ -39,9 +39,11 @@ pub(crate) struct Publishing<'a> {
 /// What the judge found, before precedence.
 struct Judged<'a> {
     judgement: Judgement,
-    /// The answer, as far as it was written.
-    draft: Option<ResultDraft<'a>>,
+    /// The answer, as far as it was written; an error when there was no space for it.
+    draft: Result<Option<ResultDraft<'a>>, StoreError>,
     predicate: Predicate,
+    /// Whether every sealed file was what was sealed.
+    is_intact: bool,
 }
 
 /// Publishes the outcome of a sealed task and tidies up after it.
@@ -69,13 +71,14 @@ pub(crate) fn publish(publishing: &Publishing<'_>) -> Result<Outcome, StoreError
 /// Removes what a terminal task no longer needs. Failures are harmless: anybody may try again.
 pub(crate) fn tidy(root: &Root, task: &Task, lock: &RunLock) {
     fence::remove_of_task(task);
-    let _ = root.remove_open_marker(task.id());
+    // The marker goes last: it is what brings somebody here again.
     let _ = task.remove_reserve(lock);
+    let _ = root.remove_open_marker(task.id());
 }
 
 fn judge(publishing: &Publishing<'_>) -> Result<Outcome, StoreError> {
     let Publishing { root, task, lock, request, plan, seal } = publishing;
-    let Judged { mut judgement, draft, predicate } = examine(publishing)?;
+    let Judged { mut judgement, draft, predicate, is_intact } = examine(publishing)?;
     let recorded = match (task.read::<Session>()?, &judgement.session) {
         (None, Some(seen)) => {
             record_session(root, task, request, plan, seen);
@@ -91,16 +94,13 @@ fn judge(publishing: &Publishing<'_>) -> Result<Outcome, StoreError> {
             message: "the conversation at the end is not the one at the start".to_owned(),
         };
     }
-    let (verdict, reason) = match (seal.record.invocation.state, &seal.record.invocation.reason) {
-        (InvocationState::NotStarted, Some(code)) => (
-            Verdict::Rejected,
-            Reason { code: *code, message: seal.record.invocation.message.clone(), retry_at: None },
-        ),
-        _ => verdict(&seal.record, judgement.finding),
-    };
-    let payload = match (verdict, draft) {
-        (Verdict::Committed, Some(draft)) => draft.commit()?,
-        _ => task.write_refusal(lock, refusal(&reason).as_bytes())?,
+    let (verdict, reason) = verdict(&seal.record, judgement.finding, is_intact);
+    let payload = match verdict {
+        Verdict::Committed => match draft? {
+            Some(draft) => draft.commit()?,
+            None => unreachable!("a success was read into a draft"),
+        },
+        Verdict::Rejected => task.write_refusal(lock, refusal(&reason).as_bytes())?,
     };
     let mut notes = judgement.notes;
     if verdict == Verdict::Committed && seal.record.invocation.exit_code.is_some_and(|code| code != 0) {
@@ -136,6 +136,7 @@ fn judge(publishing: &Publishing<'_>) -> Result<Outcome, StoreError> {
         containment: seal.record.containment,
         fence: seal.record.fence,
         leaked_processes: seal.record.leaked_processes,
+        git_control_changed: seal.record.git_control_changed,
         notes,
     })
 }
@@ -169,33 +170,50 @@ fn before(prior: &PriorSession) -> impl Iterator<Item = TaskId> {
 
 /// Finds the judge, lets it read, and checks on the way that what it read is what was sealed.
 fn examine<'a>(publishing: &Publishing<'a>) -> Result<Judged<'a>, StoreError> {
-    let Publishing { task, lock, plan, .. } = publishing;
+    let Publishing { task, lock, plan, seal, .. } = publishing;
     let wanted = &plan.record.launch.predicate;
-    let defect = |code, message: &str| Judgement {
-        finding: Finding::Defect { code, message: message.to_owned() },
-        session: None,
-        usage: Vec::new(),
-        notes: Vec::new(),
+    let without_reading = |finding| Judged {
+        judgement: Judgement { finding, session: None, usage: Vec::new(), notes: Vec::new() },
+        draft: Ok(None),
+        predicate: wanted.clone(),
+        is_intact: true,
     };
-    let Some((judge, predicate)) = judge_for(wanted) else {
-        let judgement =
-            defect(ReasonCode::JudgeUnavailable, "this program does not know the provider of the task");
-        return Ok(Judged { judgement, draft: None, predicate: wanted.clone() });
-    };
-    let mut draft = task.draft_result(lock)?;
-    let mut judgement = match catch_unwind(AssertUnwindSafe(|| read_evidence(publishing, judge, &mut draft)))
+    if let (InvocationState::NotStarted, Some(code)) =
+        (seal.record.invocation.state, seal.record.invocation.reason)
     {
-        Ok(Ok(Some(judgement))) => judgement,
-        Ok(Ok(None)) => {
-            defect(ReasonCode::EvidenceDamaged, "a sealed file is missing or is not what was sealed")
-        }
+        let message = seal.record.invocation.message.clone();
+        return Ok(without_reading(Finding::ProviderError { code, message, retry_at: None }));
+    }
+    let Some((judge, predicate)) = judge_for(wanted) else {
+        let message = "this program does not know the provider of the task".to_owned();
+        return Ok(without_reading(Finding::Defect { code: ReasonCode::JudgeUnavailable, message }));
+    };
+    // Without space for an answer a refusal can still be written: its space was set aside.
+    let mut draft = match task.draft_result(lock) {
+        Ok(draft) => Ok(Some(draft)),
+        Err(error @ StoreError::Full { .. }) => Err(error),
+        Err(error) => return Err(error),
+    };
+    let mut nowhere = io::sink();
+    let answer: &mut dyn io::Write = match &mut draft {
+        Ok(Some(draft)) => draft,
+        _ => &mut nowhere,
+    };
+    let read = catch_unwind(AssertUnwindSafe(|| read_evidence(publishing, judge, answer)));
+    let (mut judgement, is_intact) = match read {
+        Ok(Ok(Some(judgement))) => (judgement, true),
+        Ok(Ok(None)) => (without_reading(Finding::Success).judgement, false),
         Ok(Err(error)) => return Err(error),
-        Err(_) => defect(ReasonCode::InvalidOutput, "the judge could not cope with the output"),
+        Err(_) => {
+            let message = "the judge could not cope with the output".to_owned();
+            let finding = Finding::Defect { code: ReasonCode::InvalidOutput, message };
+            (without_reading(finding).judgement, true)
+        }
     };
     if predicate != *wanted {
         judgement.notes.push(Note::NewerJudge);
     }
-    Ok(Judged { judgement, draft: Some(draft), predicate })
+    Ok(Judged { judgement, draft, predicate, is_intact })
 }
 
 /// The judge that the plan names, else the newest of the profile (STATE.md 3.8).

@@ -19,10 +19,32 @@ pub(crate) enum Recovery {
     Elsewhere,
 }
 
-/// Whether a process of that launch could be seen from here: same machine, same process-id namespace.
-pub(crate) fn is_here(launch: &Launch) -> bool {
-    process::machine_id().is_ok_and(|machine| machine == launch.machine_id.to_string())
-        && process::pid_namespace().is_ok_and(|namespace| namespace == launch.pid_namespace)
+/// Where a launch was made, seen from this process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// On this machine, in this boot and in this process-id namespace: its process can be looked for.
+    Here,
+    /// On this machine, before it was started again: its process is gone.
+    EarlierBoot,
+    /// On another machine or in another process-id namespace: its process can not be seen.
+    Elsewhere,
+    /// That could not be determined now.
+    Undetermined,
+}
+
+/// Where that launch was made.
+pub(crate) fn where_launched(launch: &Launch) -> Place {
+    let facts = (process::machine_id(), process::boot_id(), process::pid_namespace());
+    let (Ok(machine), Ok(boot), Ok(namespace)) = facts else { return Place::Undetermined };
+    if machine != launch.machine_id.to_string() {
+        Place::Elsewhere
+    } else if boot != launch.boot_id {
+        Place::EarlierBoot
+    } else if namespace != launch.pid_namespace {
+        Place::Elsewhere
+    } else {
+        Place::Here
+    }
 }
 
 /// Looks for the process of a launch. The caller holds the run lock.
@@ -30,32 +52,30 @@ pub(crate) fn is_here(launch: &Launch) -> bool {
 /// # Errors
 /// The records or `/proc` could not be read; nothing is known then.
 pub(crate) fn recover(task: &Task, launch: &Launch) -> Result<Recovery, StoreError> {
-    let cause = if stop::requested(task).is_some() { StopCause::User } else { StopCause::None };
-    if stop::declared_lost(task) {
-        return Ok(Recovery::Ended(Ended::lost(
-            may_have_run(task)?,
-            cause,
-            "the lead declared the turn lost",
-        )));
-    }
-    if !is_here(launch) {
+    let is_cancelled = stop::is_requested(task)?;
+    let cause = if is_cancelled { StopCause::User } else { StopCause::None };
+    let place = where_launched(launch);
+    if matches!(place, Place::Elsewhere | Place::Undetermined) {
         return Ok(Recovery::Elsewhere);
     }
     let Some(running) = task.read::<Running>()? else {
-        let mut ended =
-            Ended::not_started(ReasonCode::RunnerLost, "the runner was lost before the launch".to_owned());
-        ended.recovered = true;
-        return Ok(Recovery::Ended(ended));
+        // A licence without this record proves that no provider ran (STATE.md 3.4).
+        let ended = if is_cancelled {
+            Ended::cancelled()
+        } else {
+            Ended::not_started(ReasonCode::RunnerLost, "the runner was lost before the launch".to_owned())
+        };
+        return Ok(Recovery::Ended(Ended { recovered: true, ..ended }));
     };
     let running = running.record;
     let identity = launch::identity(&running);
     let cookie = task.id().to_string();
     let lost = |message: &str| -> Result<Recovery, StoreError> {
         let mut ended = Ended::lost(may_have_run(task)?, cause, message);
-        ended.unswept = Some(Tree::new(identity, &cookie));
+        ended.unswept = Some(Tree::new(identity, &cookie).into());
         Ok(Recovery::Ended(ended))
     };
-    if process::boot_id().is_ok_and(|boot| boot != launch.boot_id) {
+    if place == Place::EarlierBoot {
         return Ok(Recovery::Ended(Ended::lost(may_have_run(task)?, cause, "the machine was started again")));
     }
     let unseen = |source| StoreError::Io { path: "/proc".into(), source };
@@ -73,7 +93,7 @@ pub(crate) fn recover(task: &Task, launch: &Launch) -> Result<Recovery, StoreErr
 }
 
 /// Certain only when the provider has said something.
-fn may_have_run(task: &Task) -> Result<MayHaveRun, StoreError> {
+pub(crate) fn may_have_run(task: &Task) -> Result<MayHaveRun, StoreError> {
     let said_something =
         ["stdout", "stderr"].iter().any(|name| streams::raw_size(task, name).is_some_and(|size| size > 0));
     Ok(if said_something { MayHaveRun::Yes } else { MayHaveRun::Unknown })

@@ -11,7 +11,7 @@ use record::plan::Plan;
 use record::request::Request;
 use record::seal::Seal;
 use record::submission::Submission;
-use record::words::{Containment, ReasonCode};
+use record::words::{Containment, ReasonCode, StopCause};
 use record::{Span, TaskId};
 use store::{Loaded, Root, RunLock, StoreError, Task};
 
@@ -19,12 +19,12 @@ use crate::context::{Context, now};
 use crate::evidence::{Ended, Sealing, seal};
 use crate::launch::{LaunchInput, Launched, launch};
 use crate::lease::{self, Lease, LeaseError};
-use crate::limits::{RUN_LOCK_PATIENCE, RUN_LOCK_RHYTHM};
+use crate::limits::{RUN_LOCK_PATIENCE, RUN_LOCK_RHYTHM, SEAL_PATIENCE, SLOW_RHYTHM, SWEEP_PATIENCE};
 use crate::monitor::Monitor;
 use crate::planning::{self, Planned, Planning};
 use crate::publish::{Publishing, publish, tidy};
-use crate::recover::{Recovery, recover};
-use crate::{admit, stop};
+use crate::recover::{Recovery, may_have_run, recover};
+use crate::{admit, fence, rescue, stop};
 
 /// How a runner ended (CLI.md "Exit codes").
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,7 +100,9 @@ fn attempt(context: &Context, id: TaskId) -> Result<(), Leave> {
         None => {
             let (ended, lease) = work.bring_to_end()?;
             let sealed = work.seal(ended)?;
-            drop(lease);
+            if let Some(lease) = lease {
+                lease.give_back();
+            }
             sealed
         }
     };
@@ -148,7 +150,7 @@ impl Work<'_> {
                 ))),
             };
         }
-        if stop::requested(self.task).is_some() {
+        if stop::is_requested(self.task)? {
             return Ok((Ended::cancelled(), None));
         }
         if self.is_past(self.request.record.limits.start_by) {
@@ -157,7 +159,13 @@ impl Work<'_> {
         }
         let lease = match self.lease() {
             Ok(lease) => lease,
-            Err(LeaseError::Busy { .. }) if !self.is_past(Some(self.request.record.limits.lease_wait)) => {
+            Err(LeaseError::Busy { holder })
+                if !self.is_past(Some(self.request.record.limits.lease_wait)) =>
+            {
+                // A holder that was lost frees the tree only when somebody takes it to its end.
+                if let Some(holder) = holder.map(|id| self.root.task(id)).transpose()?.flatten() {
+                    rescue::look_after(self.context, self.root, &holder);
+                }
                 return Err(Leave::Busy);
             }
             Err(LeaseError::Workspace(error)) => {
@@ -214,6 +222,10 @@ impl Work<'_> {
             Ok(licence) => licence,
             Err(message) => return Ok(Ended::not_started(ReasonCode::StartFailed, message)),
         };
+        if self.signals.take().is_some() {
+            // Told to end before anything was paid for: the next runner may do it.
+            return Err(Leave::Busy);
+        }
         let Some(claim) = self.task.claim_launch(self.lock, &licence)? else {
             return Err(Leave::Failed("somebody else launched the task".to_owned()));
         };
@@ -250,6 +262,7 @@ impl Work<'_> {
             pid_namespace: process::pid_namespace().map_err(describe)?,
             host_name: process::host_name(),
             containment: Containment::Subreaper,
+            git_control_sha256: fence::git_control(&self.plan.record),
             created_at: now(),
         })
     }
@@ -269,8 +282,9 @@ impl Work<'_> {
         Ok(monitor.watch(launched))
     }
 
-    /// Seals, and does not give up while the storage only refuses for the moment.
-    fn seal(&self, ended: Ended) -> Result<Loaded<Seal>, StoreError> {
+    /// Ends what is left of the turn and seals it. What only this process knows of the end would be lost with it, so it tries
+    /// for a while when the storage refuses or a process does not end.
+    fn seal(&self, mut ended: Ended) -> Result<Loaded<Seal>, Leave> {
         let sealing = Sealing {
             root: self.root,
             task: self.task,
@@ -278,7 +292,23 @@ impl Work<'_> {
             request: &self.request,
             plan: &self.plan,
         };
-        seal(&sealing, ended)
+        let deadline = Instant::now() + SWEEP_PATIENCE;
+        while let Err(survivors) = ended.sweep() {
+            if Instant::now() >= deadline {
+                return Err(Leave::Failed(survivors));
+            }
+            std::thread::sleep(SLOW_RHYTHM);
+        }
+        let deadline = Instant::now() + SEAL_PATIENCE;
+        loop {
+            match seal(&sealing, &ended) {
+                Ok(sealed) => return Ok(sealed),
+                Err(error) if Instant::now() >= deadline => return Err(error.into()),
+                // Only time, or somebody who makes room, can cure it.
+                Err(StoreError::Full { .. } | StoreError::Io { .. }) => std::thread::sleep(SLOW_RHYTHM),
+                Err(error) => return Err(error.into()),
+            }
+        }
     }
 }
 
@@ -288,14 +318,30 @@ impl Work<'_> {
 /// # Errors
 /// Those of the store; the stop request stays and the next runner obeys it.
 pub(crate) fn cancel_before_launch(root: &Root, task: &Task, lock: &RunLock) -> Result<(), StoreError> {
+    if task.read::<Launch>()?.is_some() {
+        return Ok(());
+    }
+    conclude(root, task, lock, Ended::cancelled())
+}
+
+/// Publishes the outcome of a task whose process is gone on the lead's word. The caller holds the run lock.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) fn end_as_lost(root: &Root, task: &Task, lock: &RunLock) -> Result<(), StoreError> {
+    let stop = if stop::is_requested(task)? { StopCause::User } else { StopCause::None };
+    conclude(root, task, lock, Ended::lost(may_have_run(task)?, stop, "the lead declared the turn lost"))
+}
+
+/// Seals and publishes an end that needs no runner.
+fn conclude(root: &Root, task: &Task, lock: &RunLock, ended: Ended) -> Result<(), StoreError> {
     let (Some(request), Some(plan)) = (task.read::<Request>()?, task.read::<Plan>()?) else { return Ok(()) };
     let sealed = match task.read::<Seal>()? {
         Some(sealed) => sealed,
-        None if task.read::<Launch>()?.is_some() => return Ok(()),
         None => {
             task.sync()?;
             let sealing = Sealing { root, task, lock, request: &request, plan: &plan };
-            seal(&sealing, Ended::cancelled())?
+            seal(&sealing, &ended)?
         }
     };
     publish(&Publishing { root, task, lock, request: &request, plan: &plan, seal: &sealed })?;

@@ -35,16 +35,24 @@ fn invalid(message: impl Into<String>) -> TurnError {
 ///
 /// # Errors
 /// `invalid_request`.
-pub(crate) fn resolve(path: &Path, root: &AbsolutePath, workspace: &AbsolutePath) -> Result<AbsolutePath, TurnError> {
+pub(crate) fn resolve(
+    path: &Path,
+    root: &AbsolutePath,
+    workspace: &AbsolutePath,
+) -> Result<AbsolutePath, TurnError> {
     let shown = path.display();
     if !path.is_absolute() {
         return Err(invalid(format!("the environment file {shown} must be an absolute path")));
     }
-    let canonical =
-        path.canonicalize().map_err(|error| invalid(format!("the environment file {shown} can not be used: {error}")))?;
-    let path = AbsolutePath::new(&canonical).map_err(|error| invalid(format!("the environment file {shown}: {error}")))?;
+    let canonical = path
+        .canonicalize()
+        .map_err(|error| invalid(format!("the environment file {shown} can not be used: {error}")))?;
+    let path = AbsolutePath::new(&canonical)
+        .map_err(|error| invalid(format!("the environment file {shown}: {error}")))?;
     if root.contains(&path) || workspace.contains(&path) {
-        return Err(invalid(format!("the environment file {path} must lie outside the workspace and the state root")));
+        return Err(invalid(format!(
+            "the environment file {path} must lie outside the workspace and the state root"
+        )));
     }
     Ok(path)
 }
@@ -87,7 +95,9 @@ fn parse(text: &str, allowed: &[&str]) -> Result<Vec<(String, String)>, String> 
         let (name, value) = line.split_once('=').ok_or(format!("line {number} is not NAME=VALUE"))?;
         if !allowed.contains(&name) {
             let takes = if allowed.is_empty() { "none".to_owned() } else { allowed.join(", ") };
-            return Err(format!("line {number} sets a variable that this provider does not take from it (it takes {takes})"));
+            return Err(format!(
+                "line {number} sets a variable that this provider does not take from it (it takes {takes})"
+            ));
         }
         if value.is_empty() || value.chars().any(char::is_control) {
             return Err(format!("line {number} has an empty value or one with control characters"));
@@ -112,7 +122,15 @@ mod tests {
             parse("# keys\n\nB_KEY=x=\"y\"\nA_KEY= z\n", &allowed),
             Ok(vec![("A_KEY".to_owned(), " z".to_owned()), ("B_KEY".to_owned(), "x=\"y\"".to_owned())])
         );
-        for wrong in ["A_KEY", "OTHER=secret-value", "A_KEY=1\nA_KEY=2", "A_KEY=", "A_KEY=a\tb", " A_KEY=1", "=secret-value"] {
+        for wrong in [
+            "A_KEY",
+            "OTHER=secret-value",
+            "A_KEY=1\nA_KEY=2",
+            "A_KEY=",
+            "A_KEY=a\tb",
+            " A_KEY=1",
+            "=secret-value",
+        ] {
             let why = parse(wrong, &allowed).unwrap_err();
             assert!(!why.contains("secret-value"), "{why}");
         }

@@ -1,5 +1,7 @@
 //! Cancel: one stop request per task, obeyed by whoever holds the run lock (STATE.md 4).
 
+use std::time::Instant;
+
 use record::answer::{Answer, StopView};
 use record::event::EventKind;
 use record::failure::{FailureCode, Stage};
@@ -7,26 +9,26 @@ use record::json::Record;
 use record::launch::{Launch, StopRequest, StopRequestCause};
 use record::outcome::Outcome;
 use record::{TaskId, words::Admission};
-use store::{Created, Root, Task};
+use store::{Created, Root, StoreError, Task};
 
 use crate::context::{Context, now};
 use crate::error::{At, TurnError};
+use crate::limits::{CANCEL_PATIENCE, RUN_LOCK_RHYTHM};
 use crate::observe;
-use crate::recover::is_here;
-use crate::runner::{cancel_before_launch, journal};
+use crate::recover::{Place, where_launched};
+use crate::rescue;
+use crate::runner::{cancel_before_launch, end_as_lost, journal};
 
-/// The stop request of a task, if there is one. A request that can not be read is a request: it was made to be obeyed.
-pub(crate) fn requested(task: &Task) -> Option<StopRequestCause> {
+/// Whether somebody asked for the end of a task. A request that is damaged is a request: it was made to be obeyed.
+///
+/// # Errors
+/// It can not be told now; whoever asks looks again.
+pub(crate) fn is_requested(task: &Task) -> Result<bool, StoreError> {
     match task.read::<StopRequest>() {
-        Ok(None) => None,
-        Ok(Some(request)) => Some(request.record.cause),
-        Err(_) => Some(StopRequestCause::User),
+        Ok(request) => Ok(request.is_some()),
+        Err(StoreError::Damaged { .. } | StoreError::IdentityMismatch { .. }) => Ok(true),
+        Err(error) => Err(error),
     }
-}
-
-/// Whether the lead declared the turn lost.
-pub(crate) fn declared_lost(task: &Task) -> bool {
-    requested(task) == Some(StopRequestCause::DeclaredLost)
 }
 
 /// Requests the end of a task. A second request finds the first and reports it; a task that has ended is reported as it is.
@@ -49,11 +51,11 @@ fn attempt(context: &Context, id: TaskId, declare_lost: bool, answer: &mut Answe
     answer.admission = Admission::Admitted;
     if task.read::<Outcome>().at(Stage::StopTask)?.is_none() {
         if declare_lost {
-            check_lost(&task)?;
+            declare_the_turn_lost(&root, &task)?;
+        } else {
+            request(&root, &task)?;
+            carry_out(context, &root, &task)?;
         }
-        let cause = if declare_lost { StopRequestCause::DeclaredLost } else { StopRequestCause::User };
-        request(&root, &task, cause)?;
-        carry_out(context, &root, &task)?;
     }
     observe::fill(context, &root, &task, answer)?;
     if let Some(stops) = &answer.stops {
@@ -62,47 +64,67 @@ fn attempt(context: &Context, id: TaskId, declare_lost: bool, answer: &mut Answe
     Ok(())
 }
 
-fn check_lost(task: &Task) -> Result<(), TurnError> {
+/// Ends a task whose process nobody can look for any more, on the lead's word (STATE.md 3.6).
+fn declare_the_turn_lost(root: &Root, task: &Task) -> Result<(), TurnError> {
     let refused = |message: &str| Err(TurnError::new(FailureCode::InvalidRequest, Stage::StopTask, message));
     let Some(launch) = task.read::<Launch>().at(Stage::StopTask)? else {
         return refused("the task was not launched; cancel it without --declare-lost");
     };
-    if task.run_locked().at(Stage::StopTask)? {
-        return refused("somebody acts on the task right now, so it is not lost");
-    }
-    if is_here(&launch.record) {
+    if where_launched(&launch.record) != Place::Elsewhere {
         return refused(
             "the task's process can be looked for on this machine; cancel it without --declare-lost",
         );
     }
-    Ok(())
+    let deadline = Instant::now() + CANCEL_PATIENCE;
+    loop {
+        if let Some(lock) = task.try_run_lock().at(Stage::StopTask)? {
+            return end_as_lost(root, task, &lock).at(Stage::StopTask);
+        }
+        if Instant::now() >= deadline {
+            return refused("somebody acts on the task right now, so it is not lost");
+        }
+        // A runner that only finds out that it can do nothing holds the lock for a moment.
+        std::thread::sleep(RUN_LOCK_RHYTHM);
+    }
 }
 
-fn request(root: &Root, task: &Task, cause: StopRequestCause) -> Result<(), TurnError> {
+fn request(root: &Root, task: &Task) -> Result<(), TurnError> {
     let request = StopRequest {
         schema_version: StopRequest::SCHEMA_VERSION,
         root_id: root.id(),
         task_id: task.id(),
         request_id: store::random_nonce(),
-        cause,
+        cause: StopRequestCause::User,
         requested_at: now(),
     };
     if let Created::New(_) = task.create(&request).at(Stage::StopTask)? {
-        journal(root, task, EventKind::StopRequested, Some(cause.as_str().to_owned()));
+        journal(root, task, EventKind::StopRequested, None);
     }
     Ok(())
 }
 
 /// Ends a task that nobody acts on; a living runner sees the request by itself.
 fn carry_out(context: &Context, root: &Root, task: &Task) -> Result<(), TurnError> {
-    let launched = || task.read::<Launch>().map(|launch| launch.is_some()).at(Stage::StopTask);
-    let Some(lock) = task.try_run_lock().at(Stage::StopTask)? else { return Ok(()) };
-    if launched()? {
-        drop(lock);
-        observe::start_runner(context, task);
-        return Ok(());
+    let is_launched = || task.read::<Launch>().map(|launch| launch.is_some()).at(Stage::StopTask);
+    let deadline = Instant::now() + CANCEL_PATIENCE;
+    loop {
+        if is_launched()? {
+            rescue::look_after(context, root, task);
+            return Ok(());
+        }
+        if let Some(lock) = task.try_run_lock().at(Stage::StopTask)? {
+            if is_launched()? {
+                continue;
+            }
+            return cancel_before_launch(root, task, &lock).at(Stage::StopTask);
+        }
+        if Instant::now() >= deadline {
+            // Whoever holds the lock for so long is a runner, and obeys.
+            return Ok(());
+        }
+        // Somebody holds the lock for a moment, and the kernel offers no wait for it that ends by itself.
+        std::thread::sleep(RUN_LOCK_RHYTHM);
     }
-    cancel_before_launch(root, task, &lock).at(Stage::StopTask)
 }
 
 /// How a stop request looks in an answer.

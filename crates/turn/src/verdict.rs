@@ -6,8 +6,16 @@ use record::outcome::Reason;
 use record::seal::{InvocationState, Seal};
 use record::words::{ReasonCode, StopCause, Verdict};
 
-/// The verdict over a seal whose evidence was found intact.
-pub(crate) fn verdict(seal: &Seal, finding: Finding) -> (Verdict, Reason) {
+/// The verdict over a seal, what its judge found, and whether the evidence was what was sealed.
+pub(crate) fn verdict(seal: &Seal, finding: Finding, is_intact: bool) -> (Verdict, Reason) {
+    if !is_intact {
+        return (Verdict::Rejected, reason(ReasonCode::EvidenceDamaged, None));
+    }
+    if let (InvocationState::NotStarted, Finding::ProviderError { code, message, .. }) =
+        (seal.invocation.state, &finding)
+    {
+        return (Verdict::Rejected, reason(*code, message.clone()));
+    }
     if matches!(finding, Finding::Success) {
         return (Verdict::Committed, reason(ReasonCode::Completed, None));
     }
@@ -121,6 +129,7 @@ mod tests {
             containment: None,
             fence: None,
             leaked_processes: None,
+            git_control_changed: None,
             resources: None,
             started_at: None,
             sealed_at: "2026-01-02T03:04:05.000000000Z".parse::<Timestamp>().unwrap(),
@@ -142,15 +151,26 @@ mod tests {
             for invocation in
                 [Invocation::exited(1), Invocation::signalled(9), Invocation::of(InvocationState::Lost)]
             {
-                let (verdict, reason) = verdict(&seal(*stop, invocation), Finding::Success);
+                let (verdict, reason) = verdict(&seal(*stop, invocation), Finding::Success, true);
                 assert_eq!((verdict, reason.code), (Verdict::Committed, ReasonCode::Completed));
             }
         }
     }
 
     #[test]
+    fn damaged_evidence_comes_before_everything() {
+        for stop in StopCause::ALL {
+            for finding in [Finding::Success, provider_error(), defect()] {
+                let seal = seal(*stop, Invocation::exited(0));
+                let (verdict, reason) = verdict(&seal, finding, false);
+                assert_eq!((verdict, reason.code), (Verdict::Rejected, ReasonCode::EvidenceDamaged));
+            }
+        }
+    }
+
+    #[test]
     fn decisions_then_errors_then_clocks_then_defects() {
-        let code = |stop, finding| verdict(&seal(stop, Invocation::exited(1)), finding).1.code;
+        let code = |stop, finding| verdict(&seal(stop, Invocation::exited(1)), finding, true).1.code;
         for (stop, expected) in [
             (StopCause::User, ReasonCode::Cancelled),
             (StopCause::Supervisor, ReasonCode::Interrupted),
@@ -175,13 +195,13 @@ mod tests {
     fn a_good_end_without_a_byte_is_empty_and_a_bad_one_incomplete() {
         for (code, expected) in [(0, ReasonCode::EmptyOutput), (1, ReasonCode::IncompleteOutput)] {
             let seal = seal(StopCause::None, Invocation::exited(code));
-            assert_eq!(verdict(&seal, defect()).1.code, expected);
+            assert_eq!(verdict(&seal, defect(), true).1.code, expected);
         }
     }
 
     #[test]
     fn a_lost_turn_that_said_nothing_is_a_lost_runner() {
         let lost = seal(StopCause::None, Invocation::of(InvocationState::Lost));
-        assert_eq!(verdict(&lost, defect()).1.code, ReasonCode::RunnerLost);
+        assert_eq!(verdict(&lost, defect(), true).1.code, ReasonCode::RunnerLost);
     }
 }

@@ -56,11 +56,12 @@ pub fn watch(
 }
 
 fn look(context: &Context, command: &str, id: TaskId) -> Answer {
-    observe::answer_for(command, context, id, |task, answer| {
-        if !is_terminal(answer) {
+    observe::answer_for(command, context, id, |task, answer| match &answer.outcome {
+        Some(outcome) => observe::verify(task, outcome),
+        None => {
             answer.raw = Some(observe::raw_files(task)?);
+            Ok(())
         }
-        Ok(())
     })
 }
 

@@ -200,6 +200,12 @@ fn ending(block: &mut Block, answer: &Answer, outcome: &Outcome, place: &Place) 
         let processes = amount::of(count.into(), "process", "processes");
         block.line("swept", &format!("{processes} left behind by the turn"));
     }
+    if outcome.git_control_changed == Some(true) {
+        block.line(
+            "git",
+            "settings or hooks of the workspace's repository were changed: look before you run git there",
+        );
+    }
     if !outcome.notes.is_empty() {
         let notes: Vec<&str> = outcome.notes.iter().map(|note| note.as_str()).collect();
         block.line("notes", &notes.join(", "));

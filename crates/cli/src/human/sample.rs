@@ -90,6 +90,7 @@ fn ended(verdict: Verdict, code: ReasonCode, basename: &str) -> Answer {
         containment: None,
         fence: None,
         leaked_processes: Some(0),
+        git_control_changed: None,
         notes: Vec::new(),
     };
     Answer {

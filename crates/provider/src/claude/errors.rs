@@ -87,15 +87,39 @@ mod tests {
         for (text, signs, code) in [
             ("Failed to authenticate. API Error: 401 no", status(401), ReasonCode::AuthenticationRequired),
             ("Not logged in · Please run /login", login, ReasonCode::AuthenticationRequired),
-            ("Failed to authenticate. API Error: 403 no", Signs { status: Some(403), ..login }, ReasonCode::ProviderFailed),
+            (
+                "Failed to authenticate. API Error: 403 no",
+                Signs { status: Some(403), ..login },
+                ReasonCode::ProviderFailed,
+            ),
             ("API Error: Request rejected (429) · slow down", status(429), ReasonCode::RateLimited),
             ("Limit", word("rate_limit"), ReasonCode::RateLimited),
-            ("API Error: Request rejected (429) · You have reached your specified API usage limits.", status(429), ReasonCode::QuotaExhausted),
+            (
+                "API Error: Request rejected (429) · You have reached your specified API usage limits.",
+                status(429),
+                ReasonCode::QuotaExhausted,
+            ),
             ("You've hit your session limit", word("rate_limit"), ReasonCode::QuotaExhausted),
-            ("Credit balance is too low", Signs { status: Some(400), word: Some("billing_error"), ..none }, ReasonCode::QuotaExhausted),
-            ("API Error: more than 128000 output tokens", word("max_output_tokens"), ReasonCode::IncompleteOutput),
-            ("API Error: flagged", Signs { stop_reason: Some("refusal"), word: Some("invalid_request"), ..none }, ReasonCode::Refusal),
-            ("API Error: 500 no", Signs { status: Some(500), word: Some("server_error"), ..none }, ReasonCode::ProviderFailed),
+            (
+                "Credit balance is too low",
+                Signs { status: Some(400), word: Some("billing_error"), ..none },
+                ReasonCode::QuotaExhausted,
+            ),
+            (
+                "API Error: more than 128000 output tokens",
+                word("max_output_tokens"),
+                ReasonCode::IncompleteOutput,
+            ),
+            (
+                "API Error: flagged",
+                Signs { stop_reason: Some("refusal"), word: Some("invalid_request"), ..none },
+                ReasonCode::Refusal,
+            ),
+            (
+                "API Error: 500 no",
+                Signs { status: Some(500), word: Some("server_error"), ..none },
+                ReasonCode::ProviderFailed,
+            ),
             // A sentence alone makes no class.
             ("You've hit your usage limit. 429 Please run /login", status(500), ReasonCode::ProviderFailed),
             ("The model says: You've hit your limit", status(429), ReasonCode::RateLimited),
@@ -120,12 +144,22 @@ mod tests {
                 limited,
                 "2099-01-01T00:00:00.000000000Z",
             ),
-            ("No.", Signs { limit_ends_at: Some(1_796_083_200), ..limited }, "2026-12-01T00:00:00.000000000Z"),
+            (
+                "No.",
+                Signs { limit_ends_at: Some(1_796_083_200), ..limited },
+                "2026-12-01T00:00:00.000000000Z",
+            ),
             ("Slow down; try again at 2026-12-01T08:00:00Z", limited, "2026-12-01T08:00:00.000000000Z"),
         ] {
             assert_eq!(classify(text, signs).1.map(|time| time.to_string()).as_deref(), Some(time), "{text}");
         }
-        for text in ["", "a|b", "x|99999999999999999999", "You will regain access on soon", "You will regain access on 2026-13-99."] {
+        for text in [
+            "",
+            "a|b",
+            "x|99999999999999999999",
+            "You will regain access on soon",
+            "You will regain access on 2026-13-99.",
+        ] {
             assert_eq!(classify(text, limited).1, None, "{text}");
         }
     }

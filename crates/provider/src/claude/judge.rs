@@ -255,7 +255,7 @@ impl Turn {
         );
         let mut message = screen::message(said);
         if code == ReasonCode::AuthenticationRequired {
-            message.push_str("\nTo sign in: claude auth login");
+            message.push_str(" (to sign in: claude auth login)");
         }
         Finding::ProviderError { code, message: Some(message), retry_at }
     }
@@ -263,7 +263,8 @@ impl Turn {
 
 /// What a stop reason says against an answer; `None` for the good ones.
 fn stopped(reason: &str) -> Option<Finding> {
-    let error = |code, message: String| Some(Finding::ProviderError { code, message: Some(message), retry_at: None });
+    let error =
+        |code, message: String| Some(Finding::ProviderError { code, message: Some(message), retry_at: None });
     match reason.to_ascii_lowercase().as_str() {
         "end_turn" | "stop_sequence" => None,
         "max_tokens" | "model_context_window_exceeded" => error(
@@ -271,10 +272,12 @@ fn stopped(reason: &str) -> Option<Finding> {
             "The answer was cut at the provider's limit on tokens.".to_owned(),
         ),
         "refusal" => error(ReasonCode::Refusal, "The model declined to answer.".to_owned()),
-        early if early == "interrupted" || early.starts_with("cancel") || early.starts_with("abort") => error(
-            ReasonCode::ProviderFailed,
-            format!("claude ended the turn early ({}).", screen::words(early)),
-        ),
+        early if early == "interrupted" || early.starts_with("cancel") || early.starts_with("abort") => {
+            error(
+                ReasonCode::ProviderFailed,
+                format!("claude ended the turn early ({}).", screen::words(early)),
+            )
+        }
         other => Some(Finding::defect(
             ReasonCode::InvalidOutput,
             format!("claude ended the turn for a reason that is no end of one ({}).", screen::words(other)),

@@ -260,7 +260,9 @@ mod tests {
 
     #[test]
     fn retries_fit_in_a_third_of_the_budget() {
-        for (budget, count) in [(0, 0), (1, 0), (7, 0), (8, 1), (60, 4), (300, 7), (600, 9), (900, 10), (86_400, 10)] {
+        for (budget, count) in
+            [(0, 0), (1, 0), (7, 0), (8, 1), (60, 4), (300, 7), (600, 9), (900, 10), (86_400, 10)]
+        {
             assert_eq!(retries(budget), count, "{budget}");
         }
     }

@@ -36,7 +36,9 @@ impl ModelListing for Initialize {
             Ok::<(), Fault>(())
         });
         match (reading, replies.as_slice()) {
-            (Ok(reading), [reply]) if reading.fault.is_none() && text(reply, "subtype") == Some("success") => {
+            (Ok(reading), [reply])
+                if reading.fault.is_none() && text(reply, "subtype") == Some("success") =>
+            {
                 listed(SOURCE, models(reply))
             }
             (Ok(reading), [] | [_]) if reading.fault.is_none() => refused(SOURCE, output),
@@ -46,7 +48,13 @@ impl ModelListing for Initialize {
 }
 
 fn models(reply: &Map<String, Value>) -> Option<Vec<Model>> {
-    reply.get("response")?.get("models")?.as_array()?.iter().map(|model| self::model(model.as_object()?)).collect()
+    reply
+        .get("response")?
+        .get("models")?
+        .as_array()?
+        .iter()
+        .map(|model| self::model(model.as_object()?))
+        .collect()
 }
 
 fn model(fields: &Map<String, Value>) -> Option<Model> {
@@ -56,7 +64,11 @@ fn model(fields: &Map<String, Value>) -> Option<Model> {
             (fields.get("supportsEffort") == Some(&Value::Bool(false))).then(Vec::new)
         }
         Some(levels) => Some(
-            levels.as_array()?.iter().map(|level| level.as_str().map(str::to_owned)).collect::<Option<_>>()?,
+            levels
+                .as_array()?
+                .iter()
+                .map(|level| level.as_str().map(str::to_owned))
+                .collect::<Option<_>>()?,
         ),
     };
     Some(Model {

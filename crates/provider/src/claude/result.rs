@@ -45,7 +45,11 @@ impl TurnResult {
             is_error,
             text,
             stop_reason,
-            status: event.fields.get("api_error_status").and_then(Value::as_u64).and_then(|status| status.try_into().ok()),
+            status: event
+                .fields
+                .get("api_error_status")
+                .and_then(Value::as_u64)
+                .and_then(|status| status.try_into().ok()),
             errors: list(&event, "errors", |error| error.as_str().map(str::to_owned))?,
             denied_tools: list(&event, "permission_denials", |denial| {
                 text_of(denial, "tool_name").map(str::to_owned)

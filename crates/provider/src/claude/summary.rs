@@ -114,7 +114,10 @@ impl Known {
             }
             subtype => {
                 let ended = subtype == "task_notification"
-                    || matches!(fields.get("patch.status"), Some("completed" | "failed" | "killed" | "stopped"));
+                    || matches!(
+                        fields.get("patch.status"),
+                        Some("completed" | "failed" | "killed" | "stopped")
+                    );
                 if let Some(task) = task.filter(|_| ended) {
                     self.open.close(task);
                 }
@@ -176,7 +179,10 @@ mod tests {
         assert_eq!(words(&lines), "conversation opened");
         lines.push(r#"{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"ls -la","description":"List"}}],"usage":{"input_tokens":5,"output_tokens":2}}}"#);
         let running = after(&lines);
-        assert_eq!((running.open_items, running.tool.as_deref(), running.tokens), (1, Some("Bash ls -la"), Some(7)));
+        assert_eq!(
+            (running.open_items, running.tool.as_deref(), running.tokens),
+            (1, Some("Bash ls -la"), Some(7))
+        );
         assert_eq!(running.last_event.unwrap().1, "running tool: Bash ls -la");
         lines.push(r#"{"type":"system","subtype":"task_started","task_id":"b","tool_use_id":"t1","description":"ls -la"}"#);
         assert_eq!(after(&lines).open_items, 2);
@@ -190,14 +196,24 @@ mod tests {
 
     #[test]
     fn a_failed_turn_tells_why() {
-        let retry = r#"{"type":"system","subtype":"api_retry","attempt":1,"max_retries":4,"error":"overloaded"}"#;
+        let retry =
+            r#"{"type":"system","subtype":"api_retry","attempt":1,"max_retries":4,"error":"overloaded"}"#;
         assert_eq!(after(&[retry]).last_event.unwrap().1, "waiting for retry 1 of 4: overloaded");
         for (line, words) in [
-            (r#"{"type":"result","subtype":"success","is_error":true,"result":"API Error: 500"}"#, "turn failed: API Error: 500"),
-            (r#"{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["No conversation"]}"#, "turn failed: No conversation"),
+            (
+                r#"{"type":"result","subtype":"success","is_error":true,"result":"API Error: 500"}"#,
+                "turn failed: API Error: 500",
+            ),
+            (
+                r#"{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["No conversation"]}"#,
+                "turn failed: No conversation",
+            ),
         ] {
             let summary = after(&[line]);
-            assert_eq!((summary.terminal, summary.last_event.unwrap().1.as_str()), (Some(Terminal::Error), words));
+            assert_eq!(
+                (summary.terminal, summary.last_event.unwrap().1.as_str()),
+                (Some(Terminal::Error), words)
+            );
         }
     }
 }

@@ -28,9 +28,8 @@ impl Tasks {
         if id.len() > ITEM_ID_MAX_BYTES {
             return Err(event.malformed());
         }
-        let in_background = |fields: &Map<String, Value>| {
-            fields.get("is_backgrounded").and_then(Value::as_bool)
-        };
+        let in_background =
+            |fields: &Map<String, Value>| fields.get("is_backgrounded").and_then(Value::as_bool);
         match subtype {
             "task_started" => {
                 if self.0.len() == ITEMS_MAX_COUNT {

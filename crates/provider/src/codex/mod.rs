@@ -89,18 +89,10 @@ impl Profile for Codex {
         };
         let last_message = input.output_directory.join(LAST_MESSAGE).expect("a plain name");
 
-        let mut argv: Vec<String> = [
-            PROGRAM,
-            "exec",
-            "--json",
-            "--color",
-            "never",
-            "--skip-git-repo-check",
-            "--sandbox",
-            sandbox,
-        ]
-        .map(str::to_owned)
-        .to_vec();
+        let mut argv: Vec<String> =
+            [PROGRAM, "exec", "--json", "--color", "never", "--skip-git-repo-check", "--sandbox", sandbox]
+                .map(str::to_owned)
+                .to_vec();
         // Without the second setting it waits for a network without end.
         for setting in ["approval_policy=\"never\"", "features.unbounded_connection_retries=false"] {
             argv.extend(["-c".to_owned(), setting.to_owned()]);

@@ -29,7 +29,8 @@ impl ModelListing for Debug {
 /// The models that codex itself shows in a list.
 fn models(catalogue: &Map<String, Value>) -> Option<Vec<Model>> {
     let rows = catalogue.get("models")?.as_array()?;
-    let shown = rows.iter().filter_map(Value::as_object).filter(|row| text(row, "visibility") != Some("hide"));
+    let shown =
+        rows.iter().filter_map(Value::as_object).filter(|row| text(row, "visibility") != Some("hide"));
     shown.map(model).collect()
 }
 

@@ -146,6 +146,7 @@ impl Profile for Opencode {
                 start: executable.start,
                 argv,
                 stdin_prefix: None,
+                new_conversation: None,
                 environment: environment.into_list(),
                 directory: request.canonical_cwd.clone(),
                 output_artifacts: Vec::new(),

@@ -21,7 +21,7 @@ pub(super) fn classify(
     let code = match leading_status(message) {
         Some((429, body)) if body_error(body).is_some_and(|error| is_quota(&error)) => {
             ReasonCode::QuotaExhausted
-        },
+        }
         Some((status, _)) => status_class(status),
         None if matches!(raw_stop_reason, Some("content_filter" | "refusal")) => ReasonCode::Refusal,
         None => FORMS

@@ -125,8 +125,7 @@ impl Profile for Pi {
             Permission::WorkspaceWrite => "provider-native",
         };
         // The tools are named again in a continuation too: a conversation keeps the list it began with.
-        let mut argv: Vec<String> =
-            [PROGRAM, "--mode", "json", "--tools", tools].map(str::to_owned).to_vec();
+        let mut argv: Vec<String> = [PROGRAM, "--mode", "json", "--tools", tools].map(str::to_owned).to_vec();
         for (flag, value) in
             [("--model", options.model), ("--thinking", options.effort), ("--session", options.conversation)]
         {

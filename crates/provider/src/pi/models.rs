@@ -28,7 +28,10 @@ impl ModelListing for Table {
 }
 
 fn rows(text: &str) -> Option<Vec<Model>> {
-    let mut lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>()).filter(|words| !words.is_empty());
+    let mut lines = text
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>())
+        .filter(|words| !words.is_empty());
     if lines.next()? != HEADER {
         return None;
     }

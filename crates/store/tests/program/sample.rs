@@ -100,6 +100,7 @@ impl Sample {
                 },
                 predicate: predicate(),
             },
+            environment_file_names: Vec::new(),
             workspace: DirectoryIdentity { device: 1, inode: 2 },
             captured: CapturedEnvironment { variables: Vec::new(), umask: 0o22, open_files_limit: 1024 },
             publisher_version: "0.1.0".to_owned(),
@@ -151,6 +152,7 @@ impl Sample {
             pid_namespace: "pid:[1]".to_owned(),
             host_name: "host".to_owned(),
             containment: Containment::Subreaper,
+            git_control_sha256: None,
             created_at: now(),
         }
     }
@@ -169,6 +171,7 @@ impl Sample {
             containment: None,
             fence: None,
             leaked_processes: None,
+            git_control_changed: None,
             resources: None,
             started_at: None,
             sealed_at: now(),
@@ -197,6 +200,7 @@ impl Sample {
             containment: None,
             fence: None,
             leaked_processes: None,
+            git_control_changed: None,
             notes: Vec::new(),
         }
     }

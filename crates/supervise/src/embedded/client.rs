@@ -1,8 +1,6 @@
 //! The side of the commands: is there a supervisor, and if not, start one.
 
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::thread;
 use std::{fs, io};
 
 use record::Sha256Digest;
@@ -17,12 +15,9 @@ use super::gave_up::GaveUp;
 use super::look::{self, Sight};
 use super::machine;
 use super::options::ServeOptions;
-use crate::environment::handed_on;
+use crate::detached;
 use crate::limits::ENSURE_LOOKS_MAX_COUNT;
 use crate::{SuperviseError, Supervisor};
-
-/// Stack of the thread that waits for a started supervisor, in bytes.
-const WAITER_STACK_BYTES: usize = 64 << 10;
 
 /// The built-in supervisor as its callers see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +48,7 @@ impl Supervisor for Embedded {
         gave_up
             .remove(task.id())
             .map_err(|source| SuperviseError::File { path: gave_up.directory().to_path_buf(), source })?;
-        self.start_if_missing(root, &machine, || true)
+        self.start_if_missing(root, &machine, || Ok(true))
     }
 
     fn view(&self, root: &Root, task: &Task) -> SupervisorView {
@@ -68,18 +63,16 @@ impl Supervisor for Embedded {
 
     fn ensure(&self, root: &Root) -> Result<(), SuperviseError> {
         let machine = machine()?;
-        let gave_up = GaveUp::of(root, &machine)?;
-        let open = root.open_tasks()?;
-        if open.is_empty() {
-            return Ok(());
-        }
+        // The lock first: what a look at one task costs must not grow with the tasks that are open.
         self.start_if_missing(root, &machine, || {
+            let gave_up = GaveUp::of(root, &machine)?;
+            let open = root.open_tasks()?;
             // With very many open tasks that are none of ours, the supervisor itself finds out.
-            open.len() > ENSURE_LOOKS_MAX_COUNT
+            Ok(open.len() > ENSURE_LOOKS_MAX_COUNT
                 || open.iter().any(|task| {
                     matches!(look::at(root, *task, &machine), Ok(Sight::Ours { .. }))
                         && !gave_up.contains(*task)
-                })
+                }))
         })
     }
 }
@@ -89,9 +82,9 @@ impl Embedded {
         &self,
         root: &Root,
         machine: &Sha256Digest,
-        is_needed: impl FnOnce() -> bool,
+        is_needed: impl FnOnce() -> Result<bool, SuperviseError>,
     ) -> Result<(), SuperviseError> {
-        if root.supervisor_directory(machine)?.is_locked()? || !is_needed() || is_read_only(root) {
+        if root.supervisor_directory(machine)?.is_locked()? || !is_needed()? || is_read_only(root) {
             return Ok(());
         }
         self.start(root).map_err(|source| SuperviseError::Start { program: self.delegate.clone(), source })
@@ -99,22 +92,7 @@ impl Embedded {
 
     /// Starts the process and waits for nothing: it detaches itself, and when another one was faster it leaves.
     fn start(&self, root: &Root) -> io::Result<()> {
-        if !self.delegate.is_absolute() {
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, "the path is not absolute"));
-        }
-        let mut child = Command::new(&self.delegate)
-            .args(ServeOptions::to_arguments(root.path(), self.slots))
-            .env_clear()
-            .envs(handed_on(std::env::vars_os()))
-            .current_dir("/")
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()?;
-        // A caller that lives on must keep no zombie. When the thread can not be had, it keeps one until it ends.
-        let waiter = thread::Builder::new().stack_size(WAITER_STACK_BYTES);
-        let _ = waiter.spawn(move || child.wait());
-        Ok(())
+        detached::start(&self.delegate, ServeOptions::to_arguments(root.path(), self.slots)).map(drop)
     }
 }
 

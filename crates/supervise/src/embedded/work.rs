@@ -61,6 +61,8 @@ pub(super) struct Work<'a> {
     hints: Option<Hints>,
     queue: Queue,
     next_scan: Instant,
+    /// Something could not be looked at, so nothing can be said to be idle.
+    is_blind: bool,
 }
 
 impl<'a> Work<'a> {
@@ -91,12 +93,13 @@ impl<'a> Work<'a> {
             hints: hints.ok(),
             queue: Queue::new(options.timing),
             next_scan: Instant::now(),
+            is_blind: false,
         })
     }
 
     /// Whether nothing is left that a supervisor is needed for.
     pub(super) fn is_idle(&self) -> bool {
-        self.queue.is_idle()
+        !self.is_blind && self.queue.is_idle()
     }
 
     /// Works until nothing has been open for a while and a last scan agrees, or a signal asks for the end.
@@ -108,6 +111,9 @@ impl<'a> Work<'a> {
         log::line(format_args!("supervisor serves {} with {} slots", self.root.path(), self.slots));
         self.scan();
         self.forget_old_notes();
+        if let Err(error) = self.root.clean_staging() {
+            log::line(format_args!("what lost dispatchers left can not be removed: {error}"));
+        }
         fault::point(points::SCANNED).map_err(SuperviseError::Setup)?;
         let mut idle_since = None;
         loop {
@@ -151,11 +157,13 @@ impl<'a> Work<'a> {
                 open
             }
             Err(error) => {
-                // Nothing can be said of any task now. What is not running is found again when this works again.
+                // Nothing can be said of any task now, so what is known stays, and nobody leaves.
                 log::line(format_args!("open tasks can not be listed: {error}"));
-                Vec::new()
+                self.is_blind = true;
+                return;
             }
         };
+        self.is_blind = false;
         self.queue.keep_only(&open);
         for task in self.queue.given_up() {
             if !self.gave_up.contains(task) {
@@ -195,7 +203,19 @@ impl<'a> Work<'a> {
                     self.queue.add(id, admitted_at, progress);
                 }
             }
-            Err(error) => log::line(format_args!("task {id} can not be read: {error}")),
+            Err(
+                error @ (StoreError::Damaged { .. }
+                | StoreError::IdentityMismatch { .. }
+                | StoreError::UnsupportedVersion { .. }),
+            ) => {
+                log::line(format_args!("task {id} is left alone: {error}"));
+                self.queue.set_aside(id, Aside::Foreign);
+            }
+            Err(error) => {
+                // It is looked at again; until then it is a reason to stay.
+                log::line(format_args!("task {id} can not be read: {error}"));
+                self.is_blind = true;
+            }
         }
     }
 

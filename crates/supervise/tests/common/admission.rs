@@ -95,6 +95,7 @@ pub fn admit(root: &Root, id: TaskId, brief: &str, variant: Variant) -> Task {
                 sha256: Sha256Digest::of(b""),
             },
         },
+        environment_file_names: Vec::new(),
         workspace: DirectoryIdentity { device: 1, inode: variant.writes.unwrap_or(1) },
         captured: CapturedEnvironment { variables: Vec::new(), umask: 0o22, open_files_limit: 1024 },
         publisher_version: "0".to_owned(),

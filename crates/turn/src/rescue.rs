@@ -1,0 +1,57 @@
+//! Observers see to it that an open task is taken to its end: they start the supervisor when it is missing, and a runner for a
+//! task whose runner was lost (STATE.md 3.2, 3.6).
+
+use std::collections::HashMap;
+use std::process::Child;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use record::TaskId;
+use record::launch::Launch;
+use record::outcome::Outcome;
+use store::{Root, Task};
+
+use crate::context::Context;
+use crate::limits::{RESCUE_RHYTHM, RESCUES_MAX_COUNT};
+use crate::observe;
+use crate::recover::{Place, where_launched};
+
+/// The runners that this process has started.
+#[derive(Default)]
+struct Rescues {
+    running: Vec<Child>,
+    last: HashMap<TaskId, Instant>,
+}
+
+static RESCUES: Mutex<Option<Rescues>> = Mutex::new(None);
+
+/// Does what an observer of the task owes it. An observer that can not is still an observer.
+pub(crate) fn look_after(context: &Context, root: &Root, task: &Task) {
+    if matches!(task.read::<Outcome>(), Ok(Some(_))) {
+        return;
+    }
+    let is_lost = matches!(task.read::<Launch>(), Ok(Some(launch)) if where_launched(&launch.record) == Place::Here)
+        && matches!(task.run_locked(), Ok(false));
+    if is_lost {
+        start_runner(context, root, task);
+    }
+    if let Ok(supervisor) = observe::supervisor(context) {
+        let _ = supervisor.ensure(root);
+    }
+}
+
+/// Starts a runner of its own session for the task, unless this process has just done so or has too many already. It is
+/// harmless when another one is faster.
+fn start_runner(context: &Context, root: &Root, task: &Task) {
+    let mut guard: MutexGuard<'_, Option<Rescues>> = RESCUES.lock().unwrap_or_else(PoisonError::into_inner);
+    let rescues = guard.get_or_insert_default();
+    rescues.running.retain_mut(|child| matches!(child.try_wait(), Ok(None)));
+    let is_recent = rescues.last.get(&task.id()).is_some_and(|last| last.elapsed() < RESCUE_RHYTHM);
+    if is_recent || rescues.running.len() >= RESCUES_MAX_COUNT {
+        return;
+    }
+    if let Ok(child) = supervise::start_runner(context.program.as_path(), root, task) {
+        rescues.running.push(child);
+        rescues.last.insert(task.id(), Instant::now());
+    }
+}
