@@ -5,7 +5,7 @@ mod support;
 
 use std::fs;
 
-use support::Lead;
+use support::{Lead, until};
 use testkit::real::{Component, Stage};
 
 /// A turn that runs one shell command inside, and one outside the workspace.
@@ -24,9 +24,10 @@ fn writes_inside_alone(name: &str, component: Component, provider: &str) {
     let requests = stage.server().requests();
     let told = requests.iter().any(|sent| String::from_utf8_lossy(&sent.body).contains("Permission denied"));
     assert!(told, "the model was told what the kernel refused");
-    let temporary = fs::read_dir(stage.temporary()).unwrap().flatten();
-    let left: Vec<_> = temporary.map(|entry| entry.file_name()).collect();
-    assert!(left.iter().all(|name| !name.to_string_lossy().starts_with("dlg-")), "{left:?}");
+    until("the end of the temporary directory", || {
+        let mut left = fs::read_dir(stage.temporary()).unwrap().flatten();
+        (!left.any(|entry| entry.file_name().to_string_lossy().starts_with("dlg-"))).then_some(())
+    });
 }
 
 #[test]

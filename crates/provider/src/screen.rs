@@ -27,6 +27,14 @@ pub(crate) fn words(text: &str) -> String {
     }
 }
 
+/// A text that can name a conversation, unchanged: it must be what the judge finds, so it is never screened.
+pub(crate) fn conversation_id(text: &str) -> Option<String> {
+    let is_one = !text.is_empty()
+        && text.len() <= record::limits::CONVERSATION_ID_MAX_BYTES
+        && !text.chars().any(char::is_control);
+    is_one.then(|| text.to_owned())
+}
+
 /// White space of every kind becomes a space; other control characters and those that turn the reading direction go, so
 /// that they can not hide the shape of a credential.
 fn plain(text: &str) -> String {

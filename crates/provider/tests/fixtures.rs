@@ -140,6 +140,11 @@ fn claude_cases() {
 }
 
 #[test]
+fn opencode_cases() {
+    every_case(3);
+}
+
+#[test]
 fn codex_denied_writes_are_noted() {
     for case in EXPECTED.iter().map(|row| row.0) {
         let (judgement, _) = recorded("codex-0.171.0", case).left().judge("codex:exec");
@@ -157,6 +162,14 @@ fn another_model_is_told_when_one_was_asked_for() {
         let asked = Left { requested_model: Some("another-model-1"), ..recorded.left() };
         assert_eq!(asked.code(profile), Completed, "{cli}");
     }
+}
+
+#[test]
+fn opencode_says_when_to_come_back() {
+    let (judgement, _) = recorded("opencode-1.18.33", "rate-limit").left().judge("opencode:run");
+    let Finding::ProviderError { retry_at, .. } = judgement.finding else { panic!("{judgement:?}") };
+    // A second after the recorded time, which is the first millisecond of 1970.
+    assert_eq!(retry_at.map(|time| time.to_string()).as_deref(), Some("1970-01-01T00:00:01.001000000Z"));
 }
 
 /// Cut after every line, and in the middle of it: nothing is committed unless the event that ends the turn is there.

@@ -125,7 +125,5 @@ vocabulary! {
     StopRequestCause {
         /// `delegate cancel`.
         User = "user",
-        /// `delegate cancel --declare-lost`: the lead says that the process is gone (STATE.md 3.6).
-        DeclaredLost = "declared-lost",
     }
 }

@@ -26,7 +26,7 @@ pub(crate) struct Ended {
     pub(crate) leaked_processes: Option<u32>,
     pub(crate) rewritten: bool,
     /// Processes that may still be there and must go before the seal.
-    pub(crate) unswept: Option<Unswept>,
+    pub(crate) unswept: Option<Box<Unswept>>,
 }
 
 /// A tree of which something may still run.
@@ -36,9 +36,9 @@ pub(crate) struct Unswept {
     _child: Option<Child>,
 }
 
-impl From<Tree> for Unswept {
+impl From<Tree> for Box<Unswept> {
     fn from(tree: Tree) -> Self {
-        Self { tree, _child: None }
+        Self::new(Unswept { tree, _child: None })
     }
 }
 
@@ -63,7 +63,7 @@ impl Ended {
 
     /// The same end, with the tree that must go before it is sealed.
     pub(crate) fn leaving(self, tree: Tree, child: Child) -> Self {
-        Self { unswept: Some(Unswept { tree, _child: Some(child) }), ..self }
+        Self { unswept: Some(Box::new(Unswept { tree, _child: Some(child) })), ..self }
     }
 
     /// Ends what is left of the turn's processes, and counts what had to be ended.

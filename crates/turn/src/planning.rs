@@ -3,7 +3,7 @@
 use provider::{Host, PlanInput, Profile};
 use record::failure::{FailureCode, Stage};
 use record::json::Record;
-use record::plan::{CapturedEnvironment, Plan};
+use record::plan::{CapturedEnvironment, LaunchPlan, Plan};
 use record::request::Request;
 use record::words::ReasonCode;
 use record::{AbsolutePath, Sha256Digest};
@@ -98,6 +98,8 @@ fn output_directory(root: &AbsolutePath, request: &Request) -> AbsolutePath {
 /// no difference.
 pub(crate) fn difference(admitted: &Plan, now: &Plan) -> Option<(ReasonCode, String)> {
     let (then, today) = (&admitted.launch, &now.launch);
+    // A newer program judges by newer rules; the recorded judge stays the one that decides.
+    let same_judge = LaunchPlan { predicate: then.predicate.clone(), ..today.clone() };
     let what = if admitted.workspace != now.workspace {
         return Some((
             ReasonCode::WorkspaceGone,
@@ -113,12 +115,9 @@ pub(crate) fn difference(admitted: &Plan, now: &Plan) -> Option<(ReasonCode, Str
         "the environment"
     } else if then.effective_config != today.effective_config {
         "the policy"
-    } else if then.predicate != today.predicate {
-        // A newer program judges by newer rules; the recorded judge stays the one that decides.
-        return None;
     } else if admitted.environment_file_names != now.environment_file_names {
         "the names in the environment file"
-    } else if then != today || admitted.captured != now.captured {
+    } else if then != &same_judge || admitted.captured != now.captured {
         "the launch"
     } else {
         return None;

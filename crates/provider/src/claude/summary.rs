@@ -70,7 +70,7 @@ impl Known {
         let Some(kind) = fields.get("type") else { return };
         self.summary.events += 1;
         if let Some(session) = fields.get("session_id") {
-            self.summary.session = Some(screen::words(session));
+            self.summary.session = screen::conversation_id(session);
         }
         let tokens = |input, output| fields.count(input)?.checked_add(fields.count(output)?);
         let tokens = tokens("usage.input_tokens", "usage.output_tokens")

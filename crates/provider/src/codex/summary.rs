@@ -61,7 +61,7 @@ impl Known {
         summary.events += 1;
         let words = match kind {
             "thread.started" => {
-                summary.session = fields.get("thread_id").map(screen::words);
+                summary.session = fields.get("thread_id").and_then(screen::conversation_id);
                 "conversation opened".to_owned()
             }
             "turn.started" => "model is thinking".to_owned(),

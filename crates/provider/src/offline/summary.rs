@@ -33,7 +33,7 @@ fn take(summary: &mut Summary, fields: &Fields) {
     summary.events += 1;
     let words = match kind {
         "session" => {
-            summary.session = fields.get("id").map(screen::words);
+            summary.session = fields.get("id").and_then(screen::conversation_id);
             "worker started"
         }
         "progress" => fields.get("text").unwrap_or_default(),

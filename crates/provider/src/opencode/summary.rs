@@ -53,7 +53,7 @@ fn take(known: &mut Summary, fields: &Fields) {
     let Some(kind) = fields.get("type") else { return };
     known.events += 1;
     if known.session.is_none() {
-        known.session = fields.get("sessionID").map(screen::words);
+        known.session = fields.get("sessionID").and_then(screen::conversation_id);
     }
     let words = match kind {
         "step_start" => {

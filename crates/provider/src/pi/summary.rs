@@ -68,7 +68,7 @@ impl Known {
         }
         let words = match kind {
             "session" => {
-                self.summary.session = fields.get("id").map(screen::words);
+                self.summary.session = fields.get("id").and_then(screen::conversation_id);
                 "conversation opened".to_owned()
             }
             "agent_start" => {
