@@ -33,7 +33,7 @@ fn fifty_dispatches_from_ten_processes_on_four_slots() {
 
     let mut launched = BTreeMap::<String, u32>::new();
     for launch in lead.log().launches() {
-        *launched.entry(launch.cookie.unwrap()).or_default() += 1;
+        *launched.entry(support::task_of(&launch)).or_default() += 1;
     }
     assert_eq!(launched.len(), 50);
     assert!(launched.values().all(|count| *count == 1), "{launched:?}");
@@ -68,7 +68,7 @@ fn one_slot_runs_strictly_in_order() {
     for id in &ids {
         assert_eq!(lead.collect(id).code, 0);
     }
-    let order: Vec<String> = lead.log().launches().into_iter().filter_map(|launch| launch.cookie).collect();
+    let order: Vec<String> = lead.log().launches().iter().map(support::task_of).collect();
     assert_eq!(order, ids);
 }
 
@@ -88,4 +88,22 @@ fn the_same_id_is_one_task() {
     let other = lead.json(lead.dispatch_arguments("codex:exec", "[[fake: answer two]]", &["--id", &id]));
     assert_eq!((other.code, other.failure().as_str()), (2, "task_request_conflict"));
     assert_eq!(lead.log().launches().len(), 1);
+}
+
+#[test]
+fn the_same_id_in_two_roots_is_two_tasks_that_leave_each_other_alone() {
+    let lead = Lead::new();
+    let id = "ef".repeat(16);
+    let other_root = lead.path().join("other-root");
+    let gate = lead.path().join("go");
+    let brief = format!("[[fake: wait-for-file {}]] [[fake: answer held]]", gate.display());
+    let held = lead.dispatch("codex:exec", &brief, &["--id", &id]);
+    let _ = lead.log().wait_for_launches(1);
+    let mut short = lead.dispatch_arguments("codex:exec", "[[fake: answer short]]", &["--id", &id, "--wait"]);
+    short.extend(["--root".to_owned(), other_root.to_str().unwrap().to_owned()]);
+    let ran = lead.json(&short);
+    assert_eq!((ran.code, ran.reason().as_str()), (0, "completed"), "{ran:?}");
+    std::fs::write(gate, "").unwrap();
+    let ran = lead.collect(&held);
+    assert_eq!((ran.code, ran.reason().as_str()), (0, "completed"), "{ran:?}");
 }

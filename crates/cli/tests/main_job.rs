@@ -104,7 +104,7 @@ fn what_a_child_gets_is_exactly_the_plan() {
         .collect();
     names.sort_unstable();
     assert_eq!(launches[0].environment_names, names);
-    assert_eq!(launches[0].cookie.as_deref(), Some(id.as_str()));
+    assert_eq!(support::task_of(&launches[0]), id);
     let request = lead.record(&id, "request.json").unwrap();
     assert_eq!(request["brief_sha256"], launches[0].stdin_sha256.as_str());
 }

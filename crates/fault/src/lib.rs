@@ -1,4 +1,4 @@
-//! Named fault points: the places where a test may kill this process or make a step fail.
+//! Named fault points: the places where a test may kill this process, stop it, or make a step fail.
 //!
 //! A step that matters for durability calls [`point`] with a stable, dotted name ("store.task.renamed"), always after the
 //! step it is named for. Without the feature `fault-injection` the call is an empty inline function that costs nothing. With
@@ -9,15 +9,31 @@
 //! | `name=kill` | the process ends as by SIGKILL: nothing is flushed, no destructor runs |
 //! | `name=abort` | the process aborts |
 //! | `name=error:ENOSPC`, `name=error:EIO` | [`point`] returns that operating system error |
+//! | `name=hold:DIRECTORY` | the first process that gets there stops until it is told how to go on |
+//!
+//! A process that is held leaves its id, and a line feed, in `DIRECTORY/held`; whoever finds that file there already passes.
+//! It then reads `DIRECTORY/answer`, a FIFO that the test has made, to its end: nothing or `go` lets it pass, `ENOSPC` and
+//! `EIO` are returned as errors.
 //!
 //! A value of any other form is a mistake of the test and panics at the first point reached, so that no test passes
 //! because of a misspelt fault.
+//!
+//! Three more variables let a test play a machine that was switched off: [`LEDGER_NAME`] names a directory that keeps what
+//! was synced (crate `testkit` rebuilds a tree from it), [`BOOT_ID_NAME`] and [`MACHINE_ID_NAME`] replace what the kernel
+//! and the system say.
 
 use std::ffi::OsString;
+use std::fs::File;
 use std::io;
 
 /// Name of the environment variable that chooses a fault. Read only with the feature `fault-injection`.
 pub const ENVIRONMENT_NAME: &str = "DELEGATE_FAULT";
+/// Name of the variable with the directory that keeps what was synced.
+pub const LEDGER_NAME: &str = "DELEGATE_FAULT_LEDGER";
+/// Name of the variable with another boot id.
+pub const BOOT_ID_NAME: &str = "DELEGATE_FAULT_BOOT_ID";
+/// Name of the variable with another machine id, in the form of `process::machine_id`.
+pub const MACHINE_ID_NAME: &str = "DELEGATE_FAULT_MACHINE_ID";
 
 /// Marks that the step called `name` has been done.
 ///
@@ -30,67 +46,51 @@ pub fn point(name: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// The fault chosen for this process, for handing on to a child whose environment is otherwise cleared.
-/// Always `None` without the feature `fault-injection`.
+/// Notes that a file or directory was synced. Does nothing without the feature `fault-injection`.
 #[cfg(not(feature = "fault-injection"))]
 #[inline(always)]
-pub fn inherited() -> Option<(&'static str, OsString)> {
+pub fn synced(file: &File) {
+    let _ = file;
+}
+
+/// The boot id that a test put in place of the kernel's. Always `None` without the feature `fault-injection`.
+#[cfg(not(feature = "fault-injection"))]
+#[inline(always)]
+pub fn boot_id() -> Option<String> {
     None
 }
 
-#[cfg(feature = "fault-injection")]
-pub use injected::{inherited, point};
-
-#[cfg(feature = "fault-injection")]
-mod injected {
-    use super::{ENVIRONMENT_NAME, OsString, io};
-    use rustix::io::Errno;
-    use rustix::process::{Signal, getpid, kill_process};
-
-    /// Marks that the step called `name` has been done.
-    ///
-    /// # Errors
-    /// The error that the environment asks for at this point.
-    ///
-    /// # Panics
-    /// When the environment variable has a form that the crate documentation does not list.
-    pub fn point(name: &str) -> io::Result<()> {
-        let Some(value) = std::env::var_os(ENVIRONMENT_NAME) else {
-            return Ok(());
-        };
-        let value =
-            value.into_string().unwrap_or_else(|value| panic!("{ENVIRONMENT_NAME}: not UTF-8: {value:?}"));
-        let (chosen, action) =
-            value.split_once('=').unwrap_or_else(|| panic!("{ENVIRONMENT_NAME}: no action in {value:?}"));
-        let error = match action {
-            "kill" | "abort" => None,
-            "error:ENOSPC" => Some(Errno::NOSPC),
-            "error:EIO" => Some(Errno::IO),
-            _ => panic!("{ENVIRONMENT_NAME}: unknown action in {value:?}"),
-        };
-        if chosen != name {
-            return Ok(());
-        }
-        if let Some(error) = error {
-            return Err(error.into());
-        }
-        if action == "kill" {
-            kill_process(getpid(), Signal::KILL)?;
-        }
-        std::process::abort()
-    }
-
-    /// The fault chosen for this process, for handing on to a child whose environment is otherwise cleared.
-    pub fn inherited() -> Option<(&'static str, OsString)> {
-        std::env::var_os(ENVIRONMENT_NAME).map(|value| (ENVIRONMENT_NAME, value))
-    }
+/// The machine id that a test put in place of this one's. Always `None` without the feature `fault-injection`.
+#[cfg(not(feature = "fault-injection"))]
+#[inline(always)]
+pub fn machine_id() -> Option<String> {
+    None
 }
+
+/// The variables of this crate that are set, for handing on to a child whose environment is otherwise cleared.
+/// Always empty without the feature `fault-injection`.
+#[cfg(not(feature = "fault-injection"))]
+#[inline(always)]
+pub fn inherited() -> Vec<(&'static str, OsString)> {
+    Vec::new()
+}
+
+#[cfg(feature = "fault-injection")]
+mod injected;
+#[cfg(feature = "fault-injection")]
+mod ledger;
+
+#[cfg(feature = "fault-injection")]
+pub use injected::{boot_id, inherited, machine_id, point};
+#[cfg(feature = "fault-injection")]
+pub use ledger::synced;
 
 #[cfg(all(test, not(feature = "fault-injection")))]
 mod tests {
     #[test]
     fn points_do_nothing_when_injection_is_not_built_in() {
         assert!(super::point("any.point").is_ok());
-        assert!(super::inherited().is_none());
+        assert!(super::inherited().is_empty());
+        assert_eq!((super::boot_id(), super::machine_id()), (None, None));
     }
 }

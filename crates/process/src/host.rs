@@ -14,6 +14,9 @@ use crate::procfs::read_system_file;
 /// # Errors
 /// The kernel's file can not be read or holds no text.
 pub fn boot_id() -> io::Result<String> {
+    if let Some(id) = fault::boot_id() {
+        return Ok(id);
+    }
     let content = read_system_file(Path::new("/proc/sys/kernel/random/boot_id"))?;
     String::from_utf8(content.trim_ascii().to_vec())
         .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
@@ -39,6 +42,9 @@ pub fn host_name() -> String {
 /// # Errors
 /// `/etc/machine-id` exists and can not be read, or is missing and there is no boot id.
 pub fn machine_id() -> io::Result<String> {
+    if let Some(id) = fault::machine_id() {
+        return Ok(id);
+    }
     let file = match read_system_file(Path::new("/etc/machine-id")) {
         Ok(content) => content,
         Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),

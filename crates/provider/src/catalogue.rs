@@ -87,14 +87,7 @@ mod tests {
         let ids: Vec<_> = catalogue().all().iter().map(|profile| profile.description().id).collect();
         assert_eq!(
             ids.iter().map(ProfileId::as_str).collect::<Vec<_>>(),
-            [
-                "antigravity:print",
-                "claude:print",
-                "codex:exec",
-                "offline:survey",
-                "opencode:run",
-                "pi:json"
-            ]
+            ["antigravity:print", "claude:print", "codex:exec", "offline:survey", "opencode:run", "pi:json"]
         );
         for profile in catalogue().all() {
             let description = profile.description();

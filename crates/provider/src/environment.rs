@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use record::{AbsolutePath, TaskId};
+use record::AbsolutePath;
+use record::request::Request;
 
 use crate::error::PlanError;
 use crate::host::Host;
@@ -38,7 +39,7 @@ pub(crate) const DESKTOP_NAMES: &[&str] = &[
 /// Where build tools that a model runs keep their caches.
 pub(crate) const CACHE_NAMES: &[&str] =
     &["GOCACHE", "GOMODCACHE", "CARGO_HOME", "RUSTUP_HOME", "GRADLE_USER_HOME", "NPM_CONFIG_CACHE", "GOPATH"];
-/// Carries the task's id into every process of the turn, so that the sweep can find them (STATE.md 6).
+/// Marks every process of the turn, so that the sweep can find them (STATE.md 6).
 const COOKIE_NAME: &str = "DELEGATION_COOKIE";
 
 /// An environment under construction.
@@ -47,7 +48,7 @@ pub(crate) struct Environment(BTreeMap<String, String>);
 
 impl Environment {
     /// Takes the listed variables from the host, and adds what every child gets.
-    pub(crate) fn build(names: &[&str], task: TaskId, host: &dyn Host) -> Result<Self, PlanError> {
+    pub(crate) fn build(names: &[&str], request: &Request, host: &dyn Host) -> Result<Self, PlanError> {
         let mut variables = BTreeMap::new();
         for name in names {
             let Some(value) = host.variable(name) else { continue };
@@ -61,7 +62,7 @@ impl Environment {
         }
         // A CLI with an expired login must fail, not open a browser that nobody looks at.
         variables.insert("BROWSER".to_owned(), "false".to_owned());
-        variables.insert(COOKIE_NAME.to_owned(), task.to_string());
+        variables.insert(COOKIE_NAME.to_owned(), request.cookie());
         Ok(Self(variables))
     }
 

@@ -83,17 +83,27 @@ fn other_errors_are_told_and_not_guessed_at() {
 
 #[test]
 fn the_timeout_that_calls_itself_success_is_none() {
-    let timed_out = |stdout: &str| Left { stderr: TIMEOUT, ..Left::stdout(stdout.as_bytes()) }.judge(PROFILE).0.finding;
+    let timed_out =
+        |stdout: &str| Left { stderr: TIMEOUT, ..Left::stdout(stdout.as_bytes()) }.judge(PROFILE).0.finding;
     for stdout in [SUCCESS, &SUCCESS[..80], "", &with("The answer: \\u00e9\\n}", "")] {
         let Finding::Defect { code, message } = timed_out(stdout) else { panic!("{stdout}") };
         assert_eq!(code, ReasonCode::IncompleteOutput, "{stdout}");
         assert!(message.contains("print timeout"), "{message}");
     }
     let far = [&b"x".repeat(100_000)[..], TIMEOUT].concat();
-    assert_eq!(Left { stderr: &far, ..Left::stdout(SUCCESS.as_bytes()) }.code(PROFILE), ReasonCode::IncompleteOutput);
+    assert_eq!(
+        Left { stderr: &far, ..Left::stdout(SUCCESS.as_bytes()) }.code(PROFILE),
+        ReasonCode::IncompleteOutput
+    );
     let near = b"[AGY] print timeout, [agy]  print timeout";
-    assert_eq!(Left { stderr: near, ..Left::stdout(SUCCESS.as_bytes()) }.code(PROFILE), ReasonCode::Completed);
-    assert!(matches!(timed_out(SIGNED_OUT), Finding::ProviderError { .. }), "the provider's own error comes first");
+    assert_eq!(
+        Left { stderr: near, ..Left::stdout(SUCCESS.as_bytes()) }.code(PROFILE),
+        ReasonCode::Completed
+    );
+    assert!(
+        matches!(timed_out(SIGNED_OUT), Finding::ProviderError { .. }),
+        "the provider's own error comes first"
+    );
 }
 
 #[test]
@@ -140,7 +150,8 @@ fn what_is_not_the_one_object() {
         assert_eq!(verdict(&stdout), ReasonCode::InvalidOutput, "{stdout}");
     }
     assert_eq!(Left::stdout(b"{\"a\":\"\xff\xff\xff\xff\"}").code(PROFILE), ReasonCode::InvalidOutput);
-    let nothing_told = with(":3,\"usage", ":null,\"usage").replace(":12.5", ":null").replace(":14}", ":null}");
+    let nothing_told =
+        with(":3,\"usage", ":null,\"usage").replace(":12.5", ":null").replace(":14}", ":null}");
     assert_eq!(verdict(&nothing_told), ReasonCode::Completed);
 }
 

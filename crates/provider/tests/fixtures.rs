@@ -23,7 +23,10 @@ const CLIS: [(&str, &str); 4] = [
 ];
 /// The case, and what each CLI makes of it.
 const EXPECTED: &[(&str, [ReasonCode; CLIS.len()])] = &[
-    ("auth", [AuthenticationRequired, AuthenticationRequired, AuthenticationRequired, AuthenticationRequired]),
+    (
+        "auth",
+        [AuthenticationRequired, AuthenticationRequired, AuthenticationRequired, AuthenticationRequired],
+    ),
     ("badtool", [Completed, Completed, Completed, Completed]),
     ("context", [ProviderFailed, ProviderFailed, ProviderFailed, ProviderFailed]),
     ("ctrl", [Completed, Completed, Completed, Completed]),

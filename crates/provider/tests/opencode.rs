@@ -9,11 +9,11 @@ use record::usage::{UsageReliability, UsageScope};
 use record::words::ReasonCode;
 
 const PROFILE: &str = "opencode:run";
-const START: &str = r#"{"type":"step_start","timestamp":1,"sessionID":"ses_a1","part":{"type":"step-start"}}"#;
+const START: &str =
+    r#"{"type":"step_start","timestamp":1,"sessionID":"ses_a1","part":{"type":"step-start"}}"#;
 const STOP: &str = r#"{"type":"step_finish","sessionID":"ses_a1","part":{"reason":"stop","tokens":{"total":21,"input":8,"output":5,"reasoning":4,"cache":{"read":3,"write":1}},"cost":0.0125}}"#;
 const TOOL: &str = r#"{"type":"tool_use","sessionID":"ses_a1","part":{"type":"tool","tool":"bash","state":{"status":"error","input":{},"error":"no"}}}"#;
-const SYNTHETIC: &str =
-    r#"{"type":"text","sessionID":"ses_a1","part":{"text":"Continue.","synthetic":true,"metadata":{"compaction_continue":true}}}"#;
+const SYNTHETIC: &str = r#"{"type":"text","sessionID":"ses_a1","part":{"text":"Continue.","synthetic":true,"metadata":{"compaction_continue":true}}}"#;
 
 fn text(words: &str) -> String {
     format!(r#"{{"type":"text","sessionID":"ses_a1","part":{{"type":"text","text":"{words}"}}}}"#)
@@ -24,7 +24,9 @@ fn finish(reason: &str) -> String {
 }
 
 fn error(name: &str, data: &str) -> String {
-    format!(r#"{{"type":"error","timestamp":1,"sessionID":"ses_a1","error":{{"name":"{name}","data":{{{data}}}}}}}"#)
+    format!(
+        r#"{{"type":"error","timestamp":1,"sessionID":"ses_a1","error":{{"name":"{name}","data":{{{data}}}}}}}"#
+    )
 }
 
 fn stream(lines: &[&str]) -> Vec<u8> {
@@ -68,7 +70,11 @@ fn the_texts_of_all_steps_are_the_answer() {
     assert_eq!(answer(&[START, &first, TOOL, &calls, START, &last, STOP]), "first final");
     let reasoning = r#"{"type":"reasoning","sessionID":"ses_a1","part":{"text":"hm"}}"#;
     assert_eq!(answer(&[START, reasoning, &first, &last, STOP]), "first final");
-    assert_eq!(verdict(&[START, &first, &calls, START, STOP]), ReasonCode::EmptyOutput, "the last step counts");
+    assert_eq!(
+        verdict(&[START, &first, &calls, START, STOP]),
+        ReasonCode::EmptyOutput,
+        "the last step counts"
+    );
     assert_eq!(verdict(&[START, &text(" \\n"), STOP]), ReasonCode::EmptyOutput);
 }
 
@@ -91,7 +97,10 @@ fn a_compaction_is_no_part_of_the_answer() {
         assert_eq!(verdict(&run[..length]), ReasonCode::IncompleteOutput, "{length} lines");
     }
     let calls = finish("tool-calls");
-    assert_eq!(answer(&[START, &before, &calls, START, &summary, STOP, SYNTHETIC, START, &after, STOP]), "after");
+    assert_eq!(
+        answer(&[START, &before, &calls, START, &summary, STOP, SYNTHETIC, START, &after, STOP]),
+        "after"
+    );
     assert_eq!(verdict(&[START, &before, STOP, START, STOP]), ReasonCode::EmptyOutput);
 }
 
@@ -179,7 +188,11 @@ fn what_a_newer_cli_adds_is_no_fault() {
 fn prefixes_of_a_success_are_incomplete() {
     let stdout = stream(&[START, &text("The answer."), STOP]);
     for length in 0..stdout.len() - 1 {
-        assert_eq!(Left::stdout(&stdout[..length]).code(PROFILE), ReasonCode::IncompleteOutput, "{length} bytes");
+        assert_eq!(
+            Left::stdout(&stdout[..length]).code(PROFILE),
+            ReasonCode::IncompleteOutput,
+            "{length} bytes"
+        );
     }
 }
 

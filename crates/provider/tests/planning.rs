@@ -64,7 +64,7 @@ fn codex_read_only() {
         draft.launch.environment,
         [
             "BROWSER=false",
-            "DELEGATION_COOKIE=02020202020202020202020202020202",
+            "DELEGATION_COOKIE=01010101010101010101010101010101-02020202020202020202020202020202",
             "HOME=/home/u",
             "LANG=C.UTF-8",
             "PATH=/usr/bin:/opt/bin",

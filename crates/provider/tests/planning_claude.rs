@@ -58,7 +58,7 @@ fn read_only() {
         [
             "BROWSER=false",
             "CLAUDE_CODE_MAX_RETRIES=4",
-            "DELEGATION_COOKIE=02020202020202020202020202020202",
+            "DELEGATION_COOKIE=01010101010101010101010101010101-02020202020202020202020202020202",
             "HOME=/home/u",
             "LANG=C.UTF-8",
             "PATH=/usr/bin:/opt/bin",

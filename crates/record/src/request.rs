@@ -42,6 +42,19 @@ pub struct Request {
 
 impl Record for Request {}
 
+impl Request {
+    /// Marks the processes of the turn: the value of `DELEGATION_COOKIE` in their environment. The root is in it too, because
+    /// a lead may choose the same task id in two roots.
+    pub fn cookie(&self) -> String {
+        cookie(self.root_id, self.task_id)
+    }
+}
+
+/// The cookie of a task.
+pub fn cookie(root: RootId, task: TaskId) -> String {
+    format!("{root}-{task}")
+}
+
 /// Model, effort, permission and time of a request.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

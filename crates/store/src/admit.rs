@@ -183,6 +183,7 @@ fn sync_all(files: &[File], directory: &Directory) -> Result<(), StoreError> {
     }
     for file in files {
         file.sync_all().at(directory.path())?;
+        fault::synced(file);
     }
     fault::point(points::TASK_FILES_SYNCED).at(directory.path())?;
     directory.sync().at(directory.path())?;

@@ -219,7 +219,9 @@ impl Directory {
 
     /// Makes its entries durable.
     pub(crate) fn sync(&self) -> io::Result<()> {
-        self.file.sync_all()
+        self.file.sync_all()?;
+        fault::synced(&self.file);
+        Ok(())
     }
 
     /// Removes a file; `false` when there is nothing of that name.

@@ -154,6 +154,7 @@ impl Task {
         for name in names {
             if let Some(file) = self.open_raw(name)? {
                 file.sync_all().at(raw.path_of(name))?;
+                fault::synced(&file);
             }
         }
         raw.sync().at(raw.path())?;

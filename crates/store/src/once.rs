@@ -80,6 +80,7 @@ impl<'a> Temporary<'a> {
         let path = || self.directory.path_of(name);
         fault::point(self.points.written).at(path())?;
         self.file.sync_all().at(path())?;
+        fault::synced(&self.file);
         fault::point(self.points.synced).at(path())
     }
 }

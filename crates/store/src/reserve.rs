@@ -67,6 +67,7 @@ impl Reserved {
             self.file.set_len(bytes.len() as u64)?;
             fault::point(points.written)?;
             self.file.sync_all()?;
+            fault::synced(&self.file);
             fault::point(points.synced)
         };
         write().at(self.directory.path_of(self.name))

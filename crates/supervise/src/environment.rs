@@ -20,7 +20,7 @@ pub(crate) fn handed_on(
 ) -> impl Iterator<Item = (OsString, OsString)> {
     variables
         .filter(|(name, _)| is_allowed(name))
-        .chain(fault::inherited().map(|(name, value)| (OsString::from(name), value)))
+        .chain(fault::inherited().into_iter().map(|(name, value)| (OsString::from(name), value)))
 }
 
 #[cfg(test)]

@@ -89,9 +89,13 @@ fn each_name_speaks_its_grammar() {
     assert_eq!(kinds(&pi.stdout).last().unwrap(), "agent_settled");
     let claude = Place::new("claude").run("[[fake: answer hello]]");
     assert_eq!(kinds(&claude.stdout), ["system", "assistant", "result"]);
+    let opencode = Place::new("opencode").run("[[fake: answer hello]]");
+    assert_eq!(kinds(&opencode.stdout), ["step_start", "text", "step_finish"]);
+    let agy = Place::new("agy").run("[[fake: answer hello]]");
+    assert_eq!(events(&agy.stdout)[0]["status"], "SUCCESS");
     let worker = Place::new("anything").run("[[fake: answer hello]]");
     assert_eq!(kinds(&worker.stdout), ["session", "answer", "result"]);
-    for output in [codex, pi, claude, worker] {
+    for output in [codex, pi, claude, opencode, agy, worker] {
         assert!(output.status.success());
         assert!(String::from_utf8(output.stdout).unwrap().contains("\"hello\""));
     }
@@ -347,6 +351,27 @@ fn only_the_browser_of_the_environment_is_opened() {
     assert_eq!(place.log().wait_for_note("opens-browser"), "/bin/false: exit status: 1");
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+/// The three documented envelopes of agy, and that a conversation has the shape that each CLI gives it.
+#[test]
+fn agy_and_opencode_fail_in_their_own_ways() {
+    let agy = Place::new("agy");
+    let failed = agy.run("[[fake: error-event \"authentication failed or timed out\"]]");
+    let told = &events(&failed.stdout)[0];
+    assert_eq!((&told["status"], &told["conversation_id"]), (&"ERROR".into(), &"".into()));
+    assert_eq!(failed.status.code(), Some(1));
+    let timed_out = agy.run("[[fake: stderr \"[agy] print timeout\"]] [[fake: answer part]]");
+    assert_eq!(events(&timed_out.stdout)[0]["status"], "SUCCESS");
+    assert_eq!(timed_out.stderr, b"[agy] print timeout\n");
+    let continued = agy.command("x").args(["--conversation", "id-7"]).output().unwrap();
+    assert_eq!(events(&continued.stdout)[0]["conversation_id"], "id-7");
+    let opencode = Place::new("opencode");
+    let failed = events(&opencode.run("[[fake: error-event no]]").stdout);
+    assert_eq!(failed[1]["error"]["data"]["message"], "no");
+    assert!(failed[1]["sessionID"].as_str().unwrap().starts_with("ses_"));
+    let continued = opencode.command("x").args(["--session", "ses_7"]).output().unwrap();
+    assert_eq!(events(&continued.stdout)[0]["sessionID"], "ses_7");
 }
 
 #[test]

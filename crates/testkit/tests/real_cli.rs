@@ -35,6 +35,12 @@ fn claude_answer(finished: &Finished) -> String {
     result["result"].as_str().unwrap().to_owned()
 }
 
+fn opencode_answer(finished: &Finished) -> String {
+    let events = events(finished);
+    assert_eq!(last(&events, "step_finish")["part"]["reason"], "stop");
+    last(&events, "text")["part"]["text"].as_str().unwrap().to_owned()
+}
+
 #[test]
 fn codex_answers() {
     let Some(stage) = Stage::for_test("codex_answers", Component::Codex) else { return };
@@ -142,4 +148,44 @@ fn claude_takes_a_guarded_command_for_text() {
         "Scripted answer: turn 1, tool results 0."
     );
     assert_eq!(stage.server().requests().len(), 1);
+}
+
+#[test]
+fn opencode_answers_and_goes_on() {
+    let Some(stage) = Stage::for_test("opencode_answers_and_goes_on", Component::Opencode) else { return };
+    let first = Turn::new("one").run(&stage).unwrap();
+    assert_eq!(opencode_answer(&first), "Scripted answer: turn 1, tool results 0.");
+    let session = last(&events(&first), "step_finish")["sessionID"].as_str().unwrap().to_owned();
+    let mut second = Turn::new("two");
+    second.session = Some(session.clone());
+    let second = second.run(&stage).unwrap();
+    assert_eq!(last(&events(&second), "step_finish")["sessionID"], session.as_str());
+    assert_eq!(opencode_answer(&second), "Scripted answer: turn 2, tool results 0.");
+}
+
+/// Its own plan agent would let the shell write; the denials take the tools away.
+#[test]
+fn opencode_writes_a_file_only_where_it_may() {
+    let Some(stage) = Stage::for_test("opencode_writes_a_file_only_where_it_may", Component::Opencode) else {
+        return;
+    };
+    let path = stage.workspace().join("made.txt");
+    for script in [format!("write {} made", path.display()), "shell \"echo made > made.txt\"".to_owned()] {
+        let mut turn = Turn::new(format!("[[script: {script}]]"));
+        opencode_answer(&turn.run(&stage).unwrap());
+        assert!(!path.exists(), "{script}");
+        turn.permission = Permission::WorkspaceWrite;
+        opencode_answer(&turn.run(&stage).unwrap());
+        assert_eq!(std::fs::read_to_string(&path).unwrap().trim(), "made", "{script}");
+        std::fs::remove_file(&path).unwrap();
+    }
+}
+
+/// Why a blank brief is refused before the launch.
+#[test]
+fn opencode_takes_no_blank_brief() {
+    let Some(stage) = Stage::for_test("opencode_takes_no_blank_brief", Component::Opencode) else { return };
+    let finished = Turn::new(" \n").run(&stage).unwrap();
+    assert_eq!((finished.exit(), finished.stdout.len()), (1, 0));
+    assert!(stage.server().requests().is_empty());
 }

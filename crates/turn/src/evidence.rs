@@ -13,9 +13,8 @@ use record::words::{Launched, ReasonCode, StopCause};
 use store::{Created, Import, Loaded, Root, RunLock, StoreError, Task};
 
 use crate::context::now;
-use crate::fence;
 use crate::runner::journal;
-use crate::streams;
+use crate::{fence, points, streams};
 
 /// The end of a turn, before it is sealed.
 pub(crate) struct Ended {
@@ -141,6 +140,7 @@ fn manifest(sealing: &Sealing<'_>, stdout_rewritten: bool) -> Result<Vec<Manifes
             imported_from.insert(name.as_str(), size);
         }
     }
+    points::reached(points::IMPORTED);
     for name in STREAMS {
         if let Some(size) = streams::raw_size(task, name).filter(|size| *size > cap) {
             imported_from.insert(name, size);
@@ -206,6 +206,7 @@ pub(crate) fn seal(sealing: &Sealing<'_>, ended: &Ended) -> Result<Loaded<Seal>,
         Created::New(sha256) => Loaded { record: seal, sha256 },
         Created::Exists(existing) => existing,
     };
+    points::reached(points::SEALED);
     journal(root, task, EventKind::Sealed, None);
     Ok(loaded)
 }

@@ -17,7 +17,7 @@ use store::{LaunchClaim, RawStreams, Task};
 use crate::context::now;
 use crate::evidence::Ended;
 use crate::host::CapturedHost;
-use crate::{fence, secrets, stop};
+use crate::{fence, points, secrets, stop};
 
 /// The program that becomes the gate: the very image that runs now, whatever has become of its path.
 pub(crate) const GATE_PROGRAM: &str = "/proc/self/exe";
@@ -78,7 +78,8 @@ pub(crate) fn launch(input: &LaunchInput<'_>, claim: &LaunchClaim) -> Result<Lau
     };
     let gate = Gate::spawn(Path::new(GATE_PROGRAM), spec)
         .map_err(|error| Ended::not_started(fence::reason(&error), error.to_string()))?;
-    let tree = Tree::new(gate.identity(), &request.task_id.to_string());
+    points::reached(points::GATE_READY);
+    let tree = Tree::new(gate.identity(), &request.cookie());
     let running = running_record(input, &gate);
     task.create(&running)
         .map_err(|error| Ended::not_started(ReasonCode::StorageUncertain, error.to_string()))?;
@@ -94,6 +95,7 @@ pub(crate) fn launch(input: &LaunchInput<'_>, claim: &LaunchClaim) -> Result<Lau
     if stop::is_requested(task).unwrap_or(false) {
         return Err(Ended::cancelled());
     }
+    points::reached(points::RECORDED);
     match gate.go() {
         Ok(child) => Ok(Launched { child, tree, running, recovered: false }),
         Err(StartError::ExecutionUndetermined(_)) => Err(Ended::undetermined_start(tree)),

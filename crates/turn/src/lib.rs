@@ -21,6 +21,7 @@ mod lease;
 mod monitor;
 mod observe;
 mod planning;
+mod points;
 mod probe;
 mod publish;
 mod recover;
@@ -42,6 +43,7 @@ pub use discover::{
 pub use error::TurnError;
 pub use go_on::{ContinueInput, continue_task};
 pub use observe::{Subject, logs, status, subject};
+pub use points::POINTS;
 pub use runner::{RunnerExit, run};
 pub use stop::cancel;
 pub use watch::{Until, watch};

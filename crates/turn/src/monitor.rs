@@ -19,7 +19,7 @@ use crate::limits::{
     FINAL_GRACE, FINAL_GRACE_MAX, FREE_SPACE_FLOOR_BYTES, TERMINATION_GRACE, TERMINATION_GRACE_OF_A_FLOOD,
     TICK_WHILE_GROWING, TICK_WHILE_IDLE,
 };
-use crate::{stop, streams};
+use crate::{points, stop, streams};
 
 /// What the monitor works on.
 pub(crate) struct Monitor<'a> {
@@ -73,6 +73,7 @@ impl<'a> Monitor<'a> {
 
     /// Watches until nothing of the turn runs any more.
     pub(crate) fn watch(mut self, mut launched: Launched) -> Ended {
+        points::reached(points::GONE);
         let (ending, cause) = loop {
             let look = self.look();
             let tick = if look.grew { TICK_WHILE_GROWING } else { TICK_WHILE_IDLE };
@@ -128,7 +129,10 @@ impl<'a> Monitor<'a> {
             self.last_event = (summary.events, Instant::now());
         }
         if summary.terminal.is_some() && summary.open_items == 0 {
-            self.final_since.get_or_insert_with(Instant::now);
+            self.final_since.get_or_insert_with(|| {
+                points::reached(points::FINAL_SEEN);
+                Instant::now()
+            });
         } else {
             self.final_since = None;
         }

@@ -206,7 +206,7 @@ fn activity(task: &Task) -> Option<Activity> {
         .flatten()
         .is_some_and(|launch| where_launched(&launch.record) == Place::Here);
     let usage =
-        here.then(|| Tree::new(launch::identity(&running), &task.id().to_string()).usage().ok()).flatten();
+        here.then(|| Tree::new(launch::identity(&running), &request.cookie()).usage().ok()).flatten();
     let idle_seconds = idle.map_or(elapsed, |idle| idle.as_secs_f64());
     Some(Activity {
         elapsed_seconds: elapsed,

@@ -21,10 +21,10 @@ use record::usage::UsageReliability;
 use record::words::{ContinuationMode, ReasonCode, Verdict};
 use store::{Created, Loaded, ResultDraft, Root, RunLock, StoreError, Task};
 
-use crate::fence;
 use crate::monitor::record_session;
 use crate::runner::journal;
 use crate::verdict::{sentence, verdict};
+use crate::{fence, points};
 
 /// What publishing works on.
 pub(crate) struct Publishing<'a> {
@@ -60,6 +60,7 @@ pub(crate) fn publish(publishing: &Publishing<'_>) -> Result<Outcome, StoreError
                 Created::New(_) => outcome,
                 Created::Exists(existing) => existing.record,
             };
+            points::reached(points::OUTCOME);
             journal(root, task, EventKind::Published, Some(outcome.reason.code.as_str().to_owned()));
             outcome
         }
@@ -74,6 +75,7 @@ pub(crate) fn tidy(root: &Root, task: &Task, lock: &RunLock) {
     // The marker goes last: it is what brings somebody here again.
     let _ = task.remove_reserve(lock);
     let _ = root.remove_open_marker(task.id());
+    points::reached(points::CLOSED);
 }
 
 fn judge(publishing: &Publishing<'_>) -> Result<Outcome, StoreError> {
@@ -94,6 +96,7 @@ fn judge(publishing: &Publishing<'_>) -> Result<Outcome, StoreError> {
             message: "the conversation at the end is not the one at the start".to_owned(),
         };
     }
+    points::reached(points::JUDGED);
     let (verdict, reason) = verdict(&seal.record, judgement.finding, is_intact);
     let payload = match verdict {
         Verdict::Committed => match draft? {
@@ -102,6 +105,7 @@ fn judge(publishing: &Publishing<'_>) -> Result<Outcome, StoreError> {
         },
         Verdict::Rejected => task.write_refusal(lock, refusal(&reason).as_bytes())?,
     };
+    points::reached(points::PAYLOAD);
     let mut notes = judgement.notes;
     if verdict == Verdict::Committed && seal.record.invocation.exit_code.is_some_and(|code| code != 0) {
         notes.push(Note::ExitCodeNotZero);

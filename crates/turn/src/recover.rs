@@ -69,7 +69,7 @@ pub(crate) fn recover(task: &Task, launch: &Launch) -> Result<Recovery, StoreErr
     };
     let running = running.record;
     let identity = launch::identity(&running);
-    let cookie = task.id().to_string();
+    let cookie = record::request::cookie(task.root().id(), task.id());
     let lost = |message: &str| -> Result<Recovery, StoreError> {
         let mut ended = Ended::lost(may_have_run(task)?, cause, message);
         ended.unswept = Some(Tree::new(identity, &cookie).into());

@@ -24,7 +24,7 @@ use crate::monitor::Monitor;
 use crate::planning::{self, Planned, Planning};
 use crate::publish::{Publishing, publish, tidy};
 use crate::recover::{Recovery, may_have_run, recover};
-use crate::{admit, fence, rescue, stop};
+use crate::{admit, fence, points, rescue, stop};
 
 /// How a runner ended (CLI.md "Exit codes").
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -218,6 +218,7 @@ impl Work<'_> {
         if let Some((reason, message)) = planning::difference(&self.plan.record, &plan) {
             return Ok(Ended::not_started(reason, message));
         }
+        points::reached(points::REPLANNED);
         let licence = match self.licence() {
             Ok(licence) => licence,
             Err(message) => return Ok(Ended::not_started(ReasonCode::StartFailed, message)),
@@ -229,6 +230,7 @@ impl Work<'_> {
         let Some(claim) = self.task.claim_launch(self.lock, &licence)? else {
             return Err(Leave::Failed("somebody else launched the task".to_owned()));
         };
+        points::reached(points::CLAIMED);
         journal(self.root, self.task, EventKind::Launched, None);
         let input = LaunchInput {
             task: self.task,
@@ -299,6 +301,7 @@ impl Work<'_> {
             }
             std::thread::sleep(SLOW_RHYTHM);
         }
+        points::reached(points::SWEPT);
         let deadline = Instant::now() + SEAL_PATIENCE;
         loop {
             match seal(&sealing, &ended) {

@@ -289,6 +289,11 @@ pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
+/// The task that a fake was launched for, from its cookie.
+pub(crate) fn task_of(launch: &fake::Launch) -> String {
+    launch.cookie.as_deref().unwrap().rsplit('-').next().unwrap().to_owned()
+}
+
 /// Sends a signal to one process.
 pub(crate) fn kill(pid: u32, signal: &str) {
     let _ = Command::new("kill").args(["-s", signal, &pid.to_string()]).stderr(Stdio::null()).status();

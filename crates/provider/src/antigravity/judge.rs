@@ -56,7 +56,9 @@ impl Judge for Revision1 {
         drop(bytes);
         let finding = match &envelope {
             Ok(envelope) => envelope.finding(timed_out, evidence.expected_session),
-            Err(NoEnvelope::Cut) if timed_out => Finding::defect(ReasonCode::IncompleteOutput, TIMEOUT_SENTENCE),
+            Err(NoEnvelope::Cut) if timed_out => {
+                Finding::defect(ReasonCode::IncompleteOutput, TIMEOUT_SENTENCE)
+            }
             Err(NoEnvelope::Cut) => incomplete("agy", &Reading::default(), None, &errors),
             Err(NoEnvelope::Fault(sentence)) => Finding::defect(ReasonCode::InvalidOutput, *sentence),
         };
@@ -151,7 +153,8 @@ fn provider_error(error: &str) -> Finding {
         (ReasonCode::ProviderFailed, "")
     };
     let said = screen::message(error);
-    let message = if said.is_empty() { "agy reports an error without words.".to_owned() } else { said + hint };
+    let message =
+        if said.is_empty() { "agy reports an error without words.".to_owned() } else { said + hint };
     Finding::ProviderError { code, message: Some(message), retry_at: None }
 }
 

@@ -35,9 +35,9 @@ mod tests {
     use super::*;
 
     fn seen(pieces: &[&str]) -> bool {
-        let mut stream = pieces
-            .iter()
-            .fold(Box::new(io::empty()) as Box<dyn Read>, |stream, piece| Box::new(stream.chain(piece.as_bytes())));
+        let mut stream = pieces.iter().fold(Box::new(io::empty()) as Box<dyn Read>, |stream, piece| {
+            Box::new(stream.chain(piece.as_bytes()))
+        });
         let mut looked_at = MarkerSeen::new(&mut stream, b"abcab");
         let mut text = String::new();
         looked_at.read_to_string(&mut text).unwrap();
@@ -47,7 +47,9 @@ mod tests {
 
     #[test]
     fn a_marker_is_seen_however_it_is_cut() {
-        for pieces in [&["abcab"][..], &["xabc", "abx"], &["a", "b", "c", "a", "b"], &["abcabcab"], &["ab", "cacabcab"]] {
+        for pieces in
+            [&["abcab"][..], &["xabc", "abx"], &["a", "b", "c", "a", "b"], &["abcabcab"], &["ab", "cacabcab"]]
+        {
             assert!(seen(pieces), "{pieces:?}");
         }
         for pieces in [&[""][..], &["abca"], &["abca", "xb"], &["ABCAB"], &["abc", "", "aab"]] {

@@ -103,18 +103,21 @@ impl Profile for Antigravity {
 
         let writes = permission == Permission::WorkspaceWrite;
         let mode = if writes { "accept-edits" } else { "plan" };
-        let mut argv: Vec<String> = [PROGRAM, "--sandbox", "--mode", mode, "--add-dir"].map(str::to_owned).to_vec();
+        let mut argv: Vec<String> =
+            [PROGRAM, "--sandbox", "--mode", mode, "--add-dir"].map(str::to_owned).to_vec();
         argv.push(request.canonical_cwd.to_string());
         argv.extend(["--output-format", "json", "--input-format", "text"].map(str::to_owned));
         argv.extend(["--print-timeout".to_owned(), timeout.to_string()]);
-        for (flag, value) in
-            [("--model", options.model), ("--effort", options.effort), ("--conversation", options.conversation)]
-        {
+        for (flag, value) in [
+            ("--model", options.model),
+            ("--effort", options.effort),
+            ("--conversation", options.conversation),
+        ] {
             argv.extend(value.into_iter().flat_map(|value| [flag.to_owned(), value.to_owned()]));
         }
         argv.extend(writes.then(|| SKIP_PERMISSIONS.to_owned()));
 
-        let mut environment = Environment::build(&self.environment_names(), request.task_id, host)?;
+        let mut environment = Environment::build(&self.environment_names(), request, host)?;
         let mut writable = if options.fence == Fence::Ours {
             environment.use_temporary(input.temporary_directory);
             Roots::fenced(host, &request.canonical_cwd, permission)?

@@ -47,7 +47,8 @@ mod tests {
 
     #[test]
     fn lines_of_two_fields() {
-        let catalogue = read(0, "Fetching available models...\n\nmodel-1-high\tModel 1 (High)\r\nmodel-2\t\n");
+        let catalogue =
+            read(0, "Fetching available models...\n\nmodel-1-high\tModel 1 (High)\r\nmodel-2\t\n");
         assert_eq!((catalogue.reason_code.as_str(), catalogue.complete), ("ok", true));
         let found: Vec<_> =
             catalogue.models.iter().map(|model| (model.id.as_str(), model.name.as_deref())).collect();

@@ -51,7 +51,8 @@ mod tests {
     #[test]
     fn one_object_tells_all() {
         let mut summary = AntigravitySummary::new();
-        summary.feed(b"{\n \"conversation_id\": \"01a22bc4-35fe-76d2-9b19-eb939069cedd\", \"response\": \"}\",");
+        summary
+            .feed(b"{\n \"conversation_id\": \"01a22bc4-35fe-76d2-9b19-eb939069cedd\", \"response\": \"}\",");
         assert_eq!(summary.summary(), Summary::default());
         summary.feed(b"\"usage\": {\"total_tokens\": 7}, \"status\": \"SUCCESS\"}");
         let known = summary.summary();

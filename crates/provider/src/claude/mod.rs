@@ -144,7 +144,7 @@ impl Profile for Claude {
             }
         }
 
-        let mut environment = Environment::build(&self.environment_names(), request.task_id, host)?;
+        let mut environment = Environment::build(&self.environment_names(), request, host)?;
         let writable = writable_roots(&environment, options.fence, request, host)?;
         let retries = retries(request.requested_config.budget.duration().as_secs());
         environment.set("CLAUDE_CODE_MAX_RETRIES", retries.to_string());

@@ -111,7 +111,7 @@ impl Profile for Codex {
         }
         argv.push("-".to_owned());
 
-        let mut environment = Environment::build(&self.environment_names(), request.task_id, host)?;
+        let mut environment = Environment::build(&self.environment_names(), request, host)?;
         let home = roots::home(&environment)?;
         let mut writable = match options.fence {
             Fence::Ours => Roots::fenced(host, &request.canonical_cwd, permission)?,

@@ -62,7 +62,7 @@ impl Profile for Offline {
         };
         let options = options::check(offer, request)?;
         let executable = executable::identify(host, &host.own_executable()?, None)?;
-        let mut environment = Environment::build(BASE_NAMES, request.task_id, host)?;
+        let mut environment = Environment::build(BASE_NAMES, request, host)?;
         if options.fence == Fence::Ours {
             environment.use_temporary(input.temporary_directory);
         }

@@ -134,7 +134,10 @@ mod tests {
     fn the_servers_words_are_told() {
         let told = |text: &str, code| sentence(&error(text), code);
         let failed = ReasonCode::ProviderFailed;
-        assert_eq!(told(r#"{"name":"APIError","data":{"statusCode":500,"message":"busy"}}"#, failed), "500: busy");
+        assert_eq!(
+            told(r#"{"name":"APIError","data":{"statusCode":500,"message":"busy"}}"#, failed),
+            "500: busy"
+        );
         assert_eq!(told(r#"{"name":"UnknownError","data":{"message":"odd"}}"#, failed), "odd");
         assert_eq!(told(r#"{"name":"APIError","data":{"statusCode":500}}"#, failed), "500: APIError");
         assert_eq!(told(r#"{"name":"OddError"}"#, failed), "OddError");

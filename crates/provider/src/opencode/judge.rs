@@ -116,7 +116,9 @@ impl Run {
                     self.take_session(event)?;
                 }
                 let error = event.object("error")?;
-                text(error, "name").filter(|name| !name.trim().is_empty()).ok_or_else(|| event.malformed())?;
+                text(error, "name")
+                    .filter(|name| !name.trim().is_empty())
+                    .ok_or_else(|| event.malformed())?;
                 let told_at_millis = event.fields.get("timestamp").and_then(Value::as_u64);
                 self.state = State::Failed(Failure { error: error.clone(), told_at_millis });
             }
@@ -188,12 +190,7 @@ impl Run {
         Ok(())
     }
 
-    fn finding(
-        &self,
-        reading: &Reading,
-        errors: &StandardError,
-        expected_session: Option<&str>,
-    ) -> Finding {
+    fn finding(&self, reading: &Reading, errors: &StandardError, expected_session: Option<&str>) -> Finding {
         if let Some(Fault(sentence)) = &reading.fault {
             return Finding::defect(ReasonCode::InvalidOutput, sentence.clone());
         }
@@ -204,7 +201,10 @@ impl Run {
                 return Finding::ProviderError { code, message, retry_at };
             }
             State::Finished(Reason::ContentFilter) => {
-                return provider_error(ReasonCode::Refusal, "The provider's content filter stopped the answer.");
+                return provider_error(
+                    ReasonCode::Refusal,
+                    "The provider's content filter stopped the answer.",
+                );
             }
             State::Finished(Reason::Length) => {
                 let message = "The answer was cut at the provider's limit on output tokens.";
@@ -231,7 +231,10 @@ impl Run {
             _ => return incomplete("opencode", reading, None, errors),
         }
         if self.last_is_blank {
-            return Finding::defect(ReasonCode::EmptyOutput, "opencode completed the turn without an answer.");
+            return Finding::defect(
+                ReasonCode::EmptyOutput,
+                "opencode completed the turn without an answer.",
+            );
         }
         Finding::Success
     }

@@ -39,14 +39,14 @@ const OWN_DIRECTORIES: &[(&str, &str)] = &[
     ("XDG_STATE_HOME", ".local/state"),
 ];
 const SEARCH_NAMES: &[&str] = &["XDG_CONFIG_DIRS", "XDG_DATA_DIRS"];
-/// Keys of the vendors that it knows without any configuration.
+/// Keys of vendors, as its own table of vendors names them.
 const SECRET_NAMES: &[&str] = &[
     "ANTHROPIC_API_KEY",
-    "AZURE_API_KEY",
     "CEREBRAS_API_KEY",
     "DEEPSEEK_API_KEY",
     "GEMINI_API_KEY",
     "GITHUB_TOKEN",
+    "GOOGLE_API_KEY",
     "GOOGLE_GENERATIVE_AI_API_KEY",
     "GROQ_API_KEY",
     "MISTRAL_API_KEY",
@@ -126,7 +126,7 @@ impl Profile for Opencode {
         argv.extend(writes.then(|| "--auto".to_owned()));
         argv.extend(options.conversation.into_iter().flat_map(|id| ["--session".to_owned(), id.to_owned()]));
 
-        let mut environment = Environment::build(&self.environment_names(), request.task_id, host)?;
+        let mut environment = Environment::build(&self.environment_names(), request, host)?;
         if !writes {
             environment.set(PERMISSION_NAME, READ_ONLY_PERMISSION.to_owned());
         }
@@ -216,10 +216,21 @@ mod tests {
 
     #[test]
     fn sessions_have_one_shape() {
-        for right in ["ses_a", "ses_dd42ec05dffeOw10Pa49URV9gH", "ses_-_", &format!("ses_{}", "a".repeat(124))] {
+        for right in
+            ["ses_a", "ses_dd42ec05dffeOw10Pa49URV9gH", "ses_-_", &format!("ses_{}", "a".repeat(124))]
+        {
             assert!(is_session(right), "{right}");
         }
-        for wrong in ["", "ses_", "ses_a b", "ses_é", "ses_a\n", "--continue", "last", &format!("ses_{}", "a".repeat(125))] {
+        for wrong in [
+            "",
+            "ses_",
+            "ses_a b",
+            "ses_é",
+            "ses_a\n",
+            "--continue",
+            "last",
+            &format!("ses_{}", "a".repeat(125)),
+        ] {
             assert!(!is_session(wrong), "{wrong}");
         }
     }

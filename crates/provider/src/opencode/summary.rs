@@ -105,7 +105,8 @@ mod tests {
     }
 
     const START: &str = r#"{"type":"step_start","sessionID":"ses_1a","part":{"type":"step-start"}}"#;
-    const STOP: &str = r#"{"type":"step_finish","sessionID":"ses_1a","part":{"reason":"stop","tokens":{"total":12}}}"#;
+    const STOP: &str =
+        r#"{"type":"step_finish","sessionID":"ses_1a","part":{"reason":"stop","tokens":{"total":12}}}"#;
 
     #[test]
     fn tools_are_told_in_words() {
@@ -118,7 +119,8 @@ mod tests {
     #[test]
     fn what_follows_a_stop_takes_the_ending_back() {
         let synthetic = r#"{"type":"text","sessionID":"ses_1a","part":{"synthetic":true,"text":"Go on."}}"#;
-        let error = r#"{"type":"error","sessionID":"ses_1a","error":{"name":"APIError","data":{"message":"no"}}}"#;
+        let error =
+            r#"{"type":"error","sessionID":"ses_1a","error":{"name":"APIError","data":{"message":"no"}}}"#;
         let stopped = after(&[START, STOP]);
         assert_eq!((stopped.terminal, stopped.tokens), (Some(Terminal::Success), Some(12)));
         assert_eq!(after(&[START, STOP, synthetic]).terminal, None);

@@ -134,7 +134,7 @@ impl Profile for Pi {
             }
         }
 
-        let mut environment = Environment::build(&self.environment_names(), request.task_id, host)?;
+        let mut environment = Environment::build(&self.environment_names(), request, host)?;
         let home = roots::home(&environment)?.join(".pi").expect("a plain name");
         let mut directory_or = |name: &str, default| -> Result<_, PlanError> {
             let Some(directory) = roots::directory(&environment, name)? else { return Ok(default) };

@@ -64,6 +64,8 @@ pub enum Behaviour {
     OtherModelName(String),
     /// `unclosed-items`: a tool call that begins and never ends, then success (claude, codex, pi).
     UnclosedItems,
+    /// `stderr TEXT`: a line on standard error before the first event.
+    StandardError(String),
     /// `opens-browser`: starts what BROWSER names, then waits for a login.
     OpensBrowser,
     /// `rewrites-own-binary`: replaces its own file by other bytes.
@@ -145,6 +147,7 @@ impl Behaviour {
             "other-session-id" => Self::OtherSessionId,
             "other-model-name" => Self::OtherModelName(text("another-model-1")),
             "unclosed-items" => Self::UnclosedItems,
+            "stderr" => Self::StandardError(required()?),
             "opens-browser" => Self::OpensBrowser,
             "rewrites-own-binary" => Self::RewritesOwnBinary,
             "re-invokes-tool" => {
@@ -173,7 +176,7 @@ mod tests {
         let catalogue = "read-stdin-to-EOF; need-tty; silent-forever; silent-then-final; final-then-hang; exit-0-empty; \
             exit-1-after-final; 64-KiB-cut; chatter-before-JSON; U+2028; split-UTF-8; giant-line; endless-zeros; \
             setsid-escape; double-fork-holding-stdout; ignores-SIGTERM; error-event-then-hang; quota-words-in-prose; \
-            other-session-id; other-model-name; unclosed-items; opens-browser; rewrites-own-binary; re-invokes-tool x; \
+            other-session-id; other-model-name; unclosed-items; stderr x; opens-browser; rewrites-own-binary; re-invokes-tool x; \
             writes-outside-workspace /x; writes-to-brief; deletes-its-cwd; ENOSPC-maker /x; wait-for-file /x; answer x; \
             burn-cpu; error-event; version-text x; help-lacks x; probe-hangs; probe-fails";
         for name in catalogue.split("; ") {

@@ -1,7 +1,7 @@
 //! A fake AI CLI with named misbehaviours.
 //!
-//! One program, installed under the name of the CLI whose grammar it shall speak: `claude`, `codex`, `pi`, or anything else for
-//! the worker protocol. A turn misbehaves as the markers `[[fake: NAME …]]` of its brief say, and as those of its own
+//! One program, installed under the name of the CLI whose grammar it shall speak: `agy`, `claude`, `codex`, `opencode`, `pi`, or
+//! anything else for the worker protocol. A turn misbehaves as the markers `[[fake: NAME …]]` of its brief say, and as those of its own
 //! configuration say, which lies beside it ([`Fake::configure`]); the configuration also reaches `--version` and
 //! `--help`. [`Behaviour`] lists the names.
 

@@ -1,8 +1,9 @@
-//! What each CLI writes: the event streams of providers.md 3.3, 4.3 and 5.2, and the worker protocol.
+//! What each CLI writes: the event streams of providers.md 3.3, 4.3, 5.2 and 6.2, the object of 2.2, and the
+//! worker protocol.
 
 use serde_json::{Value, json};
 
-use crate::claude;
+use crate::{agy, claude, opencode};
 
 /// Whose events are spoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +14,10 @@ pub(crate) enum Grammar {
     Claude,
     /// `pi --mode json`.
     Pi,
+    /// `opencode run --format json`.
+    Opencode,
+    /// `agy --output-format json`.
+    Agy,
     /// The worker protocol.
     Worker,
 }
@@ -34,6 +39,8 @@ impl Grammar {
             "codex" => Self::Codex,
             "claude" => Self::Claude,
             "pi" => Self::Pi,
+            "opencode" => Self::Opencode,
+            "agy" => Self::Agy,
             _ => Self::Worker,
         }
     }
@@ -43,11 +50,17 @@ impl Grammar {
         let words: &[&str] = match self {
             Self::Codex => &["resume"],
             Self::Claude => &["--resume", "--session-id"],
-            Self::Pi => &["--session"],
+            Self::Pi | Self::Opencode => &["--session"],
+            Self::Agy => &["--conversation"],
             Self::Worker => return None,
         };
         let index = arguments.iter().position(|argument| words.contains(&argument.as_str()))?;
         arguments.get(index + 1).cloned()
+    }
+
+    /// A conversation id in the grammar's shape, out of a UUID.
+    pub(crate) fn new_session(self, uuid: String) -> String {
+        if self == Self::Opencode { opencode::session_id(&uuid) } else { uuid }
     }
 }
 
@@ -75,6 +88,8 @@ impl Speaker {
                 ]
             }
             Grammar::Claude => claude::begin(&self.session),
+            Grammar::Opencode => opencode::begin(&self.session),
+            Grammar::Agy => Vec::new(),
             Grammar::Worker => vec![json!({"type": "session", "id": self.session})],
         }
     }
@@ -93,6 +108,8 @@ impl Speaker {
                 "args": {"command": "true"}})]
             }
             Grammar::Claude => claude::begin_tool(&self.session),
+            // They tell of a tool only when it has ended, or not at all.
+            Grammar::Opencode | Grammar::Agy => Vec::new(),
             Grammar::Worker => vec![json!({"type": "progress", "text": "running a tool"})],
         }
     }
@@ -120,6 +137,8 @@ impl Speaker {
                 events
             }
             Grammar::Claude => claude::succeed(&self.session, self.other_model.as_deref(), answer),
+            Grammar::Opencode => opencode::succeed(&self.session, answer),
+            Grammar::Agy => agy::succeed(&self.session, answer),
             Grammar::Worker => {
                 vec![json!({"type": "answer", "text": answer}), json!({"type": "result", "status": "ok"})]
             }
@@ -141,6 +160,8 @@ impl Speaker {
                 events
             }
             Grammar::Claude => claude::fail(&self.session, message),
+            Grammar::Opencode => opencode::fail(&self.session, message),
+            Grammar::Agy => agy::fail(message),
             Grammar::Worker => {
                 vec![
                     json!({"type": "result", "status": "error", "code": "provider_failed", "message": message}),

@@ -1,10 +1,12 @@
 //! The fake AI CLI: see `testkit::fake`.
 
+mod agy;
 mod claude;
 mod conduct;
 mod deeds;
 mod escape;
 mod grammar;
+mod opencode;
 mod output;
 mod probe;
 mod turn;

@@ -17,6 +17,8 @@ pub(crate) fn answer(
         Grammar::Codex => "codex-cli 0.171.0",
         Grammar::Claude => "2.1.332 (Claude Code)",
         Grammar::Pi => "1.6.0",
+        Grammar::Opencode => "1.18.33",
+        Grammar::Agy => "1.2.2",
         Grammar::Worker => "worker 1.0.0",
     };
     for behaviour in behaviours {
@@ -65,6 +67,19 @@ fn flags(grammar: Grammar) -> &'static [&'static str] {
             "--verbose",
         ],
         Grammar::Pi => &["--mode", "--tools", "--model", "--thinking", "--session", "--list-models"],
+        Grammar::Opencode => &["--agent", "--auto", "--dir", "--format", "--model", "--session", "--variant"],
+        Grammar::Agy => &[
+            "--add-dir",
+            "--conversation",
+            "--dangerously-skip-permissions",
+            "--effort",
+            "--input-format",
+            "--mode",
+            "--model",
+            "--output-format",
+            "--print-timeout",
+            "--sandbox",
+        ],
         Grammar::Worker => &[],
     }
 }

@@ -38,7 +38,7 @@ pub(crate) fn run(
     let other = behaviours.contains(&Behaviour::OtherSessionId);
     let session = match asked {
         Some(session) if !other => session,
-        _ => new_session_id().map_err(|error| format!("no randomness: {error}"))?,
+        _ => grammar.new_session(new_session_id().map_err(|error| format!("no randomness: {error}"))?),
     };
     let turn = Turn {
         arguments,
@@ -130,6 +130,7 @@ impl Turn<'_> {
                 }
                 Behaviour::Cut64KiB => self.output.cut = true,
                 Behaviour::SplitUtf8 => self.output.split = true,
+                Behaviour::StandardError(text) => eprintln!("{text}"),
                 Behaviour::OtherModelName(name) => self.speaker.other_model = Some(name.clone()),
                 _ => {}
             }
