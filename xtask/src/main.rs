@@ -37,7 +37,7 @@ enum Chore {
     /// Run the real CLIs and keep their streams as fixtures of the provider crate
     Fixtures {
         /// Only these CLIs
-        #[arg(value_parser = component, default_values = ["codex", "pi"])]
+        #[arg(value_parser = component, default_values = ["claude", "codex", "opencode", "pi"])]
         components: Vec<Component>,
         /// Only this case
         #[arg(long)]
@@ -56,7 +56,7 @@ enum RealAction {
     /// Install at the pinned versions under target/real
     Install {
         /// Which ones
-        #[arg(value_parser = component, default_values = ["codex", "pi"])]
+        #[arg(value_parser = component, default_values = ["claude", "codex", "opencode", "pi"])]
         components: Vec<Component>,
     },
 }

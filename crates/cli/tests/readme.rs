@@ -30,7 +30,8 @@ fn blocks(markdown: &str, section: &str) -> String {
 #[test]
 fn the_tour_of_the_readme() {
     let lead = Lead::new();
-    let script = blocks(&text("README.md"), "Five minutes").replace("/tmp/", &format!("{}/", lead.path().display()));
+    let script =
+        blocks(&text("README.md"), "Five minutes").replace("/tmp/", &format!("{}/", lead.path().display()));
     assert!(script.lines().count() > 8, "{script}");
     let programs = Path::new(env!("CARGO_BIN_EXE_delegate")).parent().unwrap();
     let mut command = Command::new("sh");
@@ -79,7 +80,8 @@ fn every_command_and_flag_is_documented() {
     let help = lead.run(["help"]).stdout;
     let (_, listed) = help.split_once("Commands:\n").unwrap();
     for line in listed.lines().take_while(|line| !line.is_empty()) {
-        let Some(word) = line.strip_prefix("  ").and_then(|line| line.split(' ').next()).filter(|word| !word.is_empty())
+        let Some(word) =
+            line.strip_prefix("  ").and_then(|line| line.split(' ').next()).filter(|word| !word.is_empty())
         else {
             continue;
         };

@@ -7,7 +7,7 @@
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, Dir, FileType, StatxFlags, statx};
@@ -35,7 +35,7 @@ fn note(ledger: &Path, file: &File) -> io::Result<()> {
         }
         _ => {
             // By a description of its own: the position of the one that was synced is in use.
-            let own = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(file));
+            let own = format!("/proc/self/fd/{}", file.as_raw_fd());
             io::copy(&mut File::open(own)?, &mut File::create(&draft)?)?;
             "file"
         }

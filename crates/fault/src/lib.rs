@@ -22,10 +22,6 @@
 //! was synced (crate `testkit` rebuilds a tree from it), [`BOOT_ID_NAME`] and [`MACHINE_ID_NAME`] replace what the kernel
 //! and the system say.
 
-use std::ffi::OsString;
-use std::fs::File;
-use std::io;
-
 /// Name of the environment variable that chooses a fault. Read only with the feature `fault-injection`.
 pub const ENVIRONMENT_NAME: &str = "DELEGATE_FAULT";
 /// Name of the variable with the directory that keeps what was synced.
@@ -35,62 +31,16 @@ pub const BOOT_ID_NAME: &str = "DELEGATE_FAULT_BOOT_ID";
 /// Name of the variable with another machine id, in the form of `process::machine_id`.
 pub const MACHINE_ID_NAME: &str = "DELEGATE_FAULT_MACHINE_ID";
 
-/// Marks that the step called `name` has been done.
-///
-/// # Errors
-/// Never without the feature `fault-injection`; with it, the error that the environment asks for at this point.
 #[cfg(not(feature = "fault-injection"))]
-#[inline(always)]
-pub fn point(name: &str) -> io::Result<()> {
-    let _ = name;
-    Ok(())
-}
-
-/// Notes that a file or directory was synced. Does nothing without the feature `fault-injection`.
-#[cfg(not(feature = "fault-injection"))]
-#[inline(always)]
-pub fn synced(file: &File) {
-    let _ = file;
-}
-
-/// The boot id that a test put in place of the kernel's. Always `None` without the feature `fault-injection`.
-#[cfg(not(feature = "fault-injection"))]
-#[inline(always)]
-pub fn boot_id() -> Option<String> {
-    None
-}
-
-/// The machine id that a test put in place of this one's. Always `None` without the feature `fault-injection`.
-#[cfg(not(feature = "fault-injection"))]
-#[inline(always)]
-pub fn machine_id() -> Option<String> {
-    None
-}
-
-/// The variables of this crate that are set, for handing on to a child whose environment is otherwise cleared.
-/// Always empty without the feature `fault-injection`.
-#[cfg(not(feature = "fault-injection"))]
-#[inline(always)]
-pub fn inherited() -> Vec<(&'static str, OsString)> {
-    Vec::new()
-}
-
+mod inert;
 #[cfg(feature = "fault-injection")]
 mod injected;
 #[cfg(feature = "fault-injection")]
 mod ledger;
 
+#[cfg(not(feature = "fault-injection"))]
+pub use inert::{boot_id, inherited, machine_id, point, synced};
 #[cfg(feature = "fault-injection")]
 pub use injected::{boot_id, inherited, machine_id, point};
 #[cfg(feature = "fault-injection")]
 pub use ledger::synced;
-
-#[cfg(all(test, not(feature = "fault-injection")))]
-mod tests {
-    #[test]
-    fn points_do_nothing_when_injection_is_not_built_in() {
-        assert!(super::point("any.point").is_ok());
-        assert!(super::inherited().is_empty());
-        assert_eq!((super::boot_id(), super::machine_id()), (None, None));
-    }
-}

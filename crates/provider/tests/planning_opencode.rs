@@ -51,6 +51,7 @@ fn read_only() {
     assert_eq!(
         roots(&draft),
         [
+            "/home/u/.cache",
             "/home/u/.cache/opencode",
             "/home/u/.config/opencode",
             "/home/u/.local/share/opencode",
@@ -90,9 +91,9 @@ fn workspace_write_with_every_option() {
     assert_eq!(
         roots(&draft),
         [
-            "/caches",
             "/caches/opencode",
             "/data/u/opencode",
+            "/home/u/.cache",
             "/home/u/.config/opencode",
             "/home/u/.local/state/opencode",
             "/home/u/work",

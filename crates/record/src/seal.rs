@@ -50,6 +50,9 @@ pub struct Seal {
     pub started_at: Option<Timestamp>,
     /// When the seal was made.
     pub sealed_at: Timestamp,
+    /// A record or stream of the run was damaged before it could be sealed: whatever is in the manifest is no evidence.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub damaged: bool,
     /// Every file of `raw/`, sorted by path.
     pub manifest: Vec<ManifestEntry>,
 }

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use provider::PlanError;
 use record::answer::{Answer, TaskRecord};
 use record::failure::{Failure, FailureCode, NextAction, Stage};
+use record::words::{Admission, Publication};
 use rustix::fs::{Access, AtFlags, CWD, accessat};
 use store::StoreError;
 
@@ -38,6 +39,12 @@ impl TurnError {
             (_, FailureCode::StorageUncertain) => NextAction::DispatchAgain,
             _ => NextAction::StopAndReport,
         };
+        let mut answer = answer;
+        if self.code == FailureCode::TaskNotFound || answer.task_record == Some(TaskRecord::NotCreated) {
+            // There is no task, so nothing else can be said of it either.
+            answer.admission = Admission::NotAdmitted;
+            answer.publication = Publication::None;
+        }
         answer.failed(Failure { code: self.code, stage: self.stage, next_action }, self.message)
     }
 }
@@ -105,7 +112,8 @@ fn store_code(error: &StoreError) -> FailureCode {
         StoreError::RootInvalid { .. } => FailureCode::RootInvalid,
         StoreError::UnsupportedRoot { .. } => FailureCode::UnsupportedRoot,
         StoreError::Damaged { .. } => FailureCode::EvidenceDamaged,
-        StoreError::IdentityMismatch { .. } => FailureCode::TaskIdentityMismatch,
+        // Within one task it means that a record was changed or moved.
+        StoreError::IdentityMismatch { .. } => FailureCode::EvidenceDamaged,
         StoreError::Uncertain { .. } => FailureCode::StorageUncertain,
         StoreError::Full { .. } => FailureCode::StorageFull,
         StoreError::ReadOnly { .. } => FailureCode::RootInvalid,

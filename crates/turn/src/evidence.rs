@@ -158,6 +158,17 @@ fn manifest(sealing: &Sealing<'_>, stdout_rewritten: bool) -> Result<Vec<Manifes
     Ok(entries)
 }
 
+/// A record, and whether it is there but damaged: the turn ends all the same, without trust in it.
+pub(crate) fn unless_damaged<R>(
+    read: Result<Option<Loaded<R>>, StoreError>,
+) -> Result<(Option<Loaded<R>>, bool), StoreError> {
+    match read {
+        Ok(record) => Ok((record, false)),
+        Err(StoreError::Damaged { .. } | StoreError::IdentityMismatch { .. }) => Ok((None, true)),
+        Err(error) => Err(error),
+    }
+}
+
 /// The two streams of every provider.
 const STREAMS: [&str; 2] = ["stdout", "stderr"];
 
@@ -176,13 +187,23 @@ pub(crate) struct Sealing<'a> {
 /// Those of the store; nothing is sealed then, and sealing again is harmless.
 pub(crate) fn seal(sealing: &Sealing<'_>, ended: &Ended) -> Result<Loaded<Seal>, StoreError> {
     let Sealing { root, task, lock, request, plan } = sealing;
-    let running = task.read::<Running>()?;
-    let before = task.read::<Launch>()?.and_then(|launch| launch.record.git_control_sha256);
+    let (running, running_damaged) = unless_damaged(task.read::<Running>())?;
+    let (launch, launch_damaged) = unless_damaged(task.read::<Launch>())?;
+    let before = launch.as_ref().and_then(|launch| launch.record.git_control_sha256.clone());
     let git_control_changed = match (before, &running) {
         (Some(before), Some(_)) => fence::git_control(&plan.record).map(|after| after != before),
         _ => None,
     };
-    let manifest = manifest(sealing, ended.rewritten)?;
+    let (manifest, manifest_damaged) = match manifest(sealing, ended.rewritten) {
+        Ok(manifest) => {
+            // What runs has both streams from its first moment on.
+            let has = |name| manifest.iter().any(|entry| entry.path == format!("raw/{name}"));
+            let is_whole = running.is_none() || STREAMS.into_iter().all(has);
+            (manifest, !is_whole)
+        }
+        Err(StoreError::Damaged { .. }) => (Vec::new(), true),
+        Err(error) => return Err(error),
+    };
     let seal = Seal {
         schema_version: Seal::SCHEMA_VERSION,
         root_id: root.id(),
@@ -200,6 +221,7 @@ pub(crate) fn seal(sealing: &Sealing<'_>, ended: &Ended) -> Result<Loaded<Seal>,
         resources: None,
         started_at: running.map(|running| running.record.started_at),
         sealed_at: now(),
+        damaged: running_damaged || launch_damaged || manifest_damaged,
         manifest,
     };
     let loaded = match task.create_reserved(lock, &seal)? {

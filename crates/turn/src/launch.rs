@@ -170,16 +170,26 @@ impl StreamReader {
         Self { file, position: 0 }
     }
 
-    /// Hands everything new to `sink`, up to `cap` bytes of the file: what is beyond will be cut off. Answers the size of the
-    /// file, and whether it got shorter than what had been read.
-    pub(crate) fn advance(&mut self, cap: u64, mut sink: impl FnMut(&[u8])) -> std::io::Result<(u64, bool)> {
+    /// Whether less than `size` bytes were read.
+    pub(crate) fn is_behind(&self, size: u64) -> bool {
+        self.position < size
+    }
+
+    /// Hands what is new to `sink`, at most `most` bytes of it, and nothing beyond `cap` bytes of the file: that will be cut
+    /// off. Answers the size of the file, and whether it got shorter than what had been read.
+    pub(crate) fn advance(
+        &mut self,
+        cap: u64,
+        most: u64,
+        mut sink: impl FnMut(&[u8]),
+    ) -> std::io::Result<(u64, bool)> {
         let size = self.file.metadata()?.len();
         if size < self.position {
             return Ok((size, true));
         }
         self.file.seek(std::io::SeekFrom::Start(self.position))?;
         let mut buffer = [0; 32 << 10];
-        let end = size.min(cap);
+        let end = size.min(cap).min(self.position.saturating_add(most));
         while self.position < end {
             let wanted = usize::try_from(end - self.position).unwrap_or(usize::MAX).min(buffer.len());
             match self.file.read(&mut buffer[..wanted]) {

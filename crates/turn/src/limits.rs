@@ -36,6 +36,8 @@ pub const GIT_CONTROL_FILE_MAX_BYTES: u64 = 8 << 20;
 pub const GIT_HOOKS_MAX_COUNT: usize = 1024;
 /// Rhythm of looks at a busy run lock.
 pub const RUN_LOCK_RHYTHM: Duration = Duration::from_millis(20);
+/// What the runner reads of a stream in one look, in bytes: between two looks it obeys stops and limits.
+pub const LOOK_MAX_BYTES: u64 = 1 << 20;
 /// Rhythm of the runner while output grows (STATE.md 3.5).
 pub const TICK_WHILE_GROWING: Duration = Duration::from_millis(100);
 /// Rhythm of the runner otherwise (STATE.md 3.5).

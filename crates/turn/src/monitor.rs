@@ -16,8 +16,8 @@ use crate::context::now;
 use crate::evidence::Ended;
 use crate::launch::{Launched, StreamReader};
 use crate::limits::{
-    FINAL_GRACE, FINAL_GRACE_MAX, FREE_SPACE_FLOOR_BYTES, TERMINATION_GRACE, TERMINATION_GRACE_OF_A_FLOOD,
-    TICK_WHILE_GROWING, TICK_WHILE_IDLE,
+    FINAL_GRACE, FINAL_GRACE_MAX, FREE_SPACE_FLOOR_BYTES, LOOK_MAX_BYTES, TERMINATION_GRACE,
+    TERMINATION_GRACE_OF_A_FLOOD, TICK_WHILE_GROWING, TICK_WHILE_IDLE,
 };
 use crate::{points, stop, streams};
 
@@ -39,6 +39,8 @@ pub(crate) struct Monitor<'a> {
 /// One look at the streams.
 struct Look {
     grew: bool,
+    /// There is more to read than one look takes.
+    is_behind: bool,
     stdout_bytes: u64,
     stderr_bytes: u64,
 }
@@ -63,8 +65,9 @@ impl<'a> Monitor<'a> {
             plan,
             signals,
             summariser,
-            stdout: task.open_raw("stdout")?.map(StreamReader::new),
-            session_known: task.read::<Session>()?.is_some(),
+            // One that can not be opened is found damaged when it is sealed.
+            stdout: task.open_raw("stdout").ok().flatten().map(StreamReader::new),
+            session_known: !matches!(task.read::<Session>(), Ok(None)),
             rewritten: false,
             final_since: None,
             last_event: (0, Instant::now()),
@@ -76,7 +79,11 @@ impl<'a> Monitor<'a> {
         points::reached(points::GONE);
         let (ending, cause) = loop {
             let look = self.look();
-            let tick = if look.grew { TICK_WHILE_GROWING } else { TICK_WHILE_IDLE };
+            let tick = match (look.is_behind, look.grew) {
+                (true, _) => Duration::ZERO,
+                (false, true) => TICK_WHILE_GROWING,
+                (false, false) => TICK_WHILE_IDLE,
+            };
             if let Some(cause) = self.cause_to_stop(&launched, &look) {
                 break (self.stop(&mut launched, cause), cause);
             }
@@ -87,7 +94,7 @@ impl<'a> Monitor<'a> {
                 Err(_) => break (self.stop(&mut launched, StopCause::Supervisor), StopCause::Supervisor),
             }
         };
-        let look = self.look();
+        let look = self.sizes();
         let ending = ending
             .or_else(|| launched.child.wait(Duration::ZERO, &[]).ok().flatten())
             .unwrap_or(Ending::Ended);
@@ -111,7 +118,7 @@ impl<'a> Monitor<'a> {
         let summariser = &mut self.summariser;
         let mut grew = false;
         let read = self.stdout.as_mut().map(|stdout| {
-            stdout.advance(cap, |bytes| {
+            stdout.advance(cap, LOOK_MAX_BYTES, |bytes| {
                 grew = true;
                 summariser.feed(bytes);
             })
@@ -140,7 +147,8 @@ impl<'a> Monitor<'a> {
             self.session_known = record_session(self.root, self.task, self.request, self.plan, &session);
         }
         let stderr_bytes = streams::raw_size(self.task, "stderr").unwrap_or(0);
-        Look { grew, stdout_bytes, stderr_bytes }
+        let is_behind = self.stdout.as_ref().is_some_and(|stdout| stdout.is_behind(stdout_bytes.min(cap)));
+        Look { grew, is_behind, stdout_bytes, stderr_bytes }
     }
 
     /// The first cause to stop, if there is one.
@@ -176,6 +184,18 @@ impl<'a> Monitor<'a> {
         (silent >= FINAL_GRACE || since.elapsed() >= FINAL_GRACE_MAX).then_some(StopCause::AfterFinal)
     }
 
+    /// How large the streams are now.
+    fn sizes(&self) -> Look {
+        let size = |name| streams::raw_size(self.task, name).unwrap_or(0);
+        Look { grew: false, is_behind: false, stdout_bytes: size("stdout"), stderr_bytes: size("stderr") }
+    }
+
+    /// Whether the turn must not write any more.
+    fn is_flood(&self, look: &Look) -> bool {
+        let floor = FREE_SPACE_FLOOR_BYTES.saturating_add(look.stdout_bytes);
+        self.is_over_cap(look) || streams::free_space(self.task).is_ok_and(|free| free < floor)
+    }
+
     /// Whether a stream or artifact is larger than the cap.
     fn is_over_cap(&self, look: &Look) -> bool {
         let cap = self.request.record.limits.max_output_bytes.bytes();
@@ -186,7 +206,7 @@ impl<'a> Monitor<'a> {
     }
 
     /// TERM to the tree, time to obey, then the kill. The caller sweeps.
-    fn stop(&mut self, launched: &mut Launched, cause: StopCause) -> Option<Ending> {
+    fn stop(&self, launched: &mut Launched, cause: StopCause) -> Option<Ending> {
         // A tree that can not be listed is still killed by the sweep that follows.
         let _ = launched.tree.terminate();
         let grace = match cause {
@@ -195,7 +215,10 @@ impl<'a> Monitor<'a> {
         };
         let deadline = Instant::now() + grace;
         loop {
-            self.look();
+            // Whatever the first cause was: a child that uses its last moments to fill the disk has had them.
+            if self.is_flood(&self.sizes()) {
+                break;
+            }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 break;

@@ -9,7 +9,7 @@ use record::failure::{FailureCode, NextAction, Stage};
 use record::launch::{Launch, Running};
 use record::outcome::Outcome;
 use record::request::Request;
-use record::seal::Seal;
+use record::seal::{ManifestEntry, Seal};
 use record::submission::Submission;
 use record::words::{Admission, Liveness, Permission, Publication, ReasonCode, Verdict};
 use record::{AbsolutePath, ProfileId, Sha256Digest, Span, TaskId, Timestamp};
@@ -18,6 +18,7 @@ use supervise::{SuperviseError, Supervisor};
 
 use crate::context::Context;
 use crate::error::{At, TurnError};
+use crate::evidence::unless_damaged;
 use crate::launch;
 use crate::limits::ACTIVITY_TAIL_MAX_BYTES;
 use crate::recover::{Place, where_launched};
@@ -64,7 +65,7 @@ pub(crate) fn answer_for(
     let look = || -> Result<(), TurnError> {
         let root = Root::open(&context.root).at(Stage::OpenState)?;
         answer.root_id = Some(root.id());
-        let task = existing_task(&root, id).inspect_err(|_| answer.admission = Admission::NotAdmitted)?;
+        let task = existing_task(&root, id)?;
         rescue::look_after(context, &root, &task);
         fill(context, &root, &task, &mut answer)?;
         more(&task, &mut answer)
@@ -157,7 +158,12 @@ fn liveness(task: &Task) -> Result<Liveness, TurnError> {
     if task.read::<Seal>().at(Stage::ObserveTask)?.is_some() {
         return Ok(Liveness::Ended);
     }
-    let Some(launch) = task.read::<Launch>().at(Stage::ObserveTask)? else { return Ok(Liveness::Queued) };
+    // A damaged record leaves open what runs; a runner finds out, and the task ends.
+    let launch = match unless_damaged(task.read::<Launch>()).at(Stage::ObserveTask)? {
+        (Some(launch), _) => launch,
+        (None, true) => return Ok(Liveness::Undetermined),
+        (None, false) => return Ok(Liveness::Queued),
+    };
     if task.run_locked().at(Stage::ObserveTask)? {
         return Ok(Liveness::Running);
     }
@@ -166,7 +172,11 @@ fn liveness(task: &Task) -> Result<Liveness, TurnError> {
         Place::EarlierBoot => return Ok(Liveness::Ended),
         Place::Here => {}
     }
-    let Some(running) = task.read::<Running>().at(Stage::ObserveTask)? else { return Ok(Liveness::Ended) };
+    let running = match unless_damaged(task.read::<Running>()).at(Stage::ObserveTask)? {
+        (Some(running), _) => running,
+        (None, true) => return Ok(Liveness::Undetermined),
+        (None, false) => return Ok(Liveness::Ended),
+    };
     Ok(match process::process_state(launch::identity(&running.record)) {
         process::ProcessState::Alive => Liveness::Running,
         process::ProcessState::Gone => Liveness::Ended,
@@ -205,8 +215,7 @@ fn activity(task: &Task) -> Option<Activity> {
         .ok()
         .flatten()
         .is_some_and(|launch| where_launched(&launch.record) == Place::Here);
-    let usage =
-        here.then(|| Tree::new(launch::identity(&running), &request.cookie()).usage().ok()).flatten();
+    let usage = here.then(|| Tree::new(launch::identity(&running), &request.cookie()).usage().ok()).flatten();
     let idle_seconds = idle.map_or(elapsed, |idle| idle.as_secs_f64());
     Some(Activity {
         elapsed_seconds: elapsed,
@@ -238,8 +247,8 @@ fn diagnosis(summary: &provider::Summary, idle_seconds: f64) -> Diagnosis {
     }
 }
 
-/// Checks that what an outcome names is what lies in the task's directory: the payload and the seal. The sealed streams were
-/// checked when they were judged; their digests are in the seal.
+/// Checks that what an outcome names is what lies in the task's directory: digests of the payload and the seal, presence and
+/// size of the sealed streams. Their content was checked when they were judged; their digests are in the seal.
 ///
 /// # Errors
 /// `evidence_damaged`.
@@ -261,7 +270,19 @@ pub(crate) fn verify(task: &Task, outcome: &Outcome) -> Result<(), TurnError> {
         return Err(damaged("the payload"));
     }
     match task.read::<Seal>().at(Stage::ObserveTask)? {
-        Some(seal) if seal.sha256 == outcome.evidence_sha256 => Ok(()),
+        Some(seal) if seal.sha256 == outcome.evidence_sha256 => {
+            let is_there = |entry: &ManifestEntry| {
+                streams::raw_size(task, entry.path.strip_prefix("raw/").unwrap_or(&entry.path))
+                    == Some(entry.size)
+            };
+            // An outcome that says that the evidence is damaged is not contradicted by it.
+            let is_said = outcome.reason.code == ReasonCode::EvidenceDamaged;
+            if is_said || seal.record.manifest.iter().all(is_there) {
+                Ok(())
+            } else {
+                Err(damaged("the raw output"))
+            }
+        }
         _ => Err(damaged("the seal")),
     }
 }

@@ -21,6 +21,7 @@ use record::usage::UsageReliability;
 use record::words::{ContinuationMode, ReasonCode, Verdict};
 use store::{Created, Loaded, ResultDraft, Root, RunLock, StoreError, Task};
 
+use crate::evidence::unless_damaged;
 use crate::monitor::record_session;
 use crate::runner::journal;
 use crate::verdict::{sentence, verdict};
@@ -81,10 +82,10 @@ pub(crate) fn tidy(root: &Root, task: &Task, lock: &RunLock) {
 fn judge(publishing: &Publishing<'_>) -> Result<Outcome, StoreError> {
     let Publishing { root, task, lock, request, plan, seal } = publishing;
     let Judged { mut judgement, draft, predicate, is_intact } = examine(publishing)?;
-    let recorded = match (task.read::<Session>()?, &judgement.session) {
+    let recorded = match (unless_damaged(task.read::<Session>())?.0, &judgement.session) {
         (None, Some(seen)) => {
             record_session(root, task, request, plan, seen);
-            task.read::<Session>()?
+            unless_damaged(task.read::<Session>())?.0
         }
         (recorded, _) => recorded,
     };

@@ -5,7 +5,7 @@ use record::launch::{Launch, Running};
 use record::words::{Launched as MayHaveRun, ReasonCode, StopCause};
 use store::{StoreError, Task};
 
-use crate::evidence::Ended;
+use crate::evidence::{Ended, unless_damaged};
 use crate::launch::{self, Launched};
 use crate::{stop, streams};
 
@@ -58,7 +58,11 @@ pub(crate) fn recover(task: &Task, launch: &Launch) -> Result<Recovery, StoreErr
     if matches!(place, Place::Elsewhere | Place::Undetermined) {
         return Ok(Recovery::Elsewhere);
     }
-    let Some(running) = task.read::<Running>()? else {
+    let (running, is_damaged) = unless_damaged(task.read::<Running>())?;
+    if is_damaged {
+        return Ok(Recovery::Ended(unreadable(task, cause)?));
+    }
+    let Some(running) = running else {
         // A licence without this record proves that no provider ran (STATE.md 3.4).
         let ended = if is_cancelled {
             Ended::cancelled()
@@ -90,6 +94,15 @@ pub(crate) fn recover(task: &Task, launch: &Launch) -> Result<Recovery, StoreErr
             Ok(Recovery::Adopted(Box::new(Launched { child, tree, running, recovered: true })))
         }
     }
+}
+
+/// The end of a turn whose records no longer say which process it was: what carries its mark is ended.
+pub(crate) fn unreadable(task: &Task, cause: StopCause) -> Result<Ended, StoreError> {
+    let nobody = process::ProcessIdentity { pid: 0, start_time: 0 };
+    let cookie = record::request::cookie(task.root().id(), task.id());
+    let mut ended = Ended::lost(may_have_run(task)?, cause, "the records of the launch are damaged");
+    ended.unswept = Some(Tree::new(nobody, &cookie).into());
+    Ok(ended)
 }
 
 /// Certain only when the provider has said something.

@@ -5,7 +5,7 @@ use std::time::Instant;
 use process::TerminationSignals;
 use record::event::{Event, EventKind};
 use record::json::Record;
-use record::launch::Launch;
+use record::launch::{Launch, Running};
 use record::outcome::Outcome;
 use record::plan::Plan;
 use record::request::Request;
@@ -16,14 +16,14 @@ use record::{Span, TaskId};
 use store::{Loaded, Root, RunLock, StoreError, Task};
 
 use crate::context::{Context, now};
-use crate::evidence::{Ended, Sealing, seal};
+use crate::evidence::{Ended, Sealing, seal, unless_damaged};
 use crate::launch::{LaunchInput, Launched, launch};
 use crate::lease::{self, Lease, LeaseError};
 use crate::limits::{RUN_LOCK_PATIENCE, RUN_LOCK_RHYTHM, SEAL_PATIENCE, SLOW_RHYTHM, SWEEP_PATIENCE};
 use crate::monitor::Monitor;
 use crate::planning::{self, Planned, Planning};
 use crate::publish::{Publishing, publish, tidy};
-use crate::recover::{Recovery, may_have_run, recover};
+use crate::recover::{Recovery, may_have_run, recover, unreadable};
 use crate::{admit, fence, points, rescue, stop};
 
 /// How a runner ended (CLI.md "Exit codes").
@@ -134,7 +134,12 @@ fn take_run_lock(task: &Task) -> Result<RunLock, Leave> {
 impl Work<'_> {
     /// The end of the turn, from a launch or from what is left of one; with the lease that is kept until the seal.
     fn bring_to_end(&self) -> Result<(Ended, Option<Lease>), Leave> {
-        if let Some(licence) = self.task.read::<Launch>()? {
+        let (licence, is_damaged) = unless_damaged(self.task.read::<Launch>())?;
+        if is_damaged || (licence.is_none() && !matches!(self.task.read::<Running>(), Ok(None))) {
+            // Launched for certain, and by whom is not known any more. Never a second launch.
+            return Ok((unreadable(self.task, StopCause::None)?, None));
+        }
+        if let Some(licence) = licence {
             return match recover(self.task, &licence.record)? {
                 Recovery::Adopted(launched) => {
                     // The lost runner's lease went with it; another writer may hold it by now, which changes nothing for

@@ -8,7 +8,7 @@ use record::words::{ReasonCode, StopCause, Verdict};
 
 /// The verdict over a seal, what its judge found, and whether the evidence was what was sealed.
 pub(crate) fn verdict(seal: &Seal, finding: Finding, is_intact: bool) -> (Verdict, Reason) {
-    if !is_intact {
+    if !is_intact || seal.damaged {
         return (Verdict::Rejected, reason(ReasonCode::EvidenceDamaged, None));
     }
     if let (InvocationState::NotStarted, Finding::ProviderError { code, message, .. }) =
@@ -132,6 +132,7 @@ mod tests {
             git_control_changed: None,
             resources: None,
             started_at: None,
+            damaged: false,
             sealed_at: "2026-01-02T03:04:05.000000000Z".parse::<Timestamp>().unwrap(),
             manifest: Vec::new(),
         }

@@ -94,12 +94,8 @@ impl Profile for Antigravity {
             is_conversation: options::is_uuid,
         };
         let options = options::check(offer, request)?;
-        let budget = request.requested_config.budget;
-        let timeout = request.requested_config.native_timeout.unwrap_or(budget);
-        if timeout.is_zero() || timeout > budget {
-            let why = format!("it must be more than 0s and at most the budget of {budget}");
-            return Err(PlanError::InvalidOption { option: ProfileOption::NativeTimeout, why });
-        }
+        let config = &request.requested_config;
+        let timeout = config.native_timeout.unwrap_or(config.budget);
 
         let writes = permission == Permission::WorkspaceWrite;
         let mode = if writes { "accept-edits" } else { "plan" };
@@ -125,12 +121,11 @@ impl Profile for Antigravity {
             Roots::common(host, &environment, &request.canonical_cwd, permission)?
         };
         let home = roots::home(&environment)?;
-        writable.add(&home.join(".gemini").expect("a plain name"))?;
-        writable.add_variables(&environment, HOME_NAMES)?;
-        if writes {
-            writable.add(&home.join(".cache").expect("a plain name"))?;
-            writable.add_variables(&environment, CACHE_NAMES)?;
+        for name in [".gemini", ".cache"] {
+            writable.add(&home.join(name).expect("a plain name"))?;
         }
+        writable.add_variables(&environment, HOME_NAMES)?;
+        writable.add_variables(&environment, CACHE_NAMES)?;
 
         let executable = executable::find(host, PROGRAM, None)?;
         let mut required_flags = REQUIRED_FLAGS.to_vec();
@@ -163,8 +158,8 @@ impl Profile for Antigravity {
 
     fn fence_limits(&self) -> &'static [&'static str] {
         &[
-            "Our write fence limits agy and all that it starts to its own state, the caches of build tools and the workspace \
-             (the last two in workspace-write) and a private temporary directory.",
+            "Our write fence limits agy and all that it starts to the workspace (in workspace-write), its own state, \
+             the user's caches and a private temporary directory.",
             "In read-only agy's plan mode keeps the model from writing as well.",
             "Reading and the network are not limited.",
         ]

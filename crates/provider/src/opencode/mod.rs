@@ -136,7 +136,7 @@ impl Profile for Opencode {
         } else {
             Roots::common(host, &environment, &request.canonical_cwd, permission)?
         };
-        add_own_directories(&mut writable, &environment, writes)?;
+        add_own_directories(&mut writable, &environment)?;
 
         let executable = executable::find(host, PROGRAM, None)?;
         Ok(Draft {
@@ -165,8 +165,8 @@ impl Profile for Opencode {
 
     fn fence_limits(&self) -> &'static [&'static str] {
         &[
-            "Our write fence limits opencode and all that it starts to the workspace (in workspace-write), its own state, \
-             configuration and cache directories and a private temporary directory.",
+            "Our write fence limits opencode and all that it starts to the workspace (in workspace-write), its own state and \
+             configuration, the user's caches and a private temporary directory.",
             "In read-only its tools that edit, run commands, fetch pages or start other agents are denied as well.",
             "Reading and the network are not limited.",
         ]
@@ -181,24 +181,18 @@ impl Profile for Opencode {
     }
 }
 
-/// Its state, configuration and caches. What the model runs may fill the caches of build tools, where it may write at all.
-/// `~/.opencode` is left out: programs that it installed for its user lie there.
-fn add_own_directories(
-    writable: &mut Roots<'_>,
-    environment: &Environment,
-    writes: bool,
-) -> Result<(), PlanError> {
+/// Its state and configuration, and the user's caches. `~/.opencode` is left out: programs that it installed for its user lie
+/// there.
+fn add_own_directories(writable: &mut Roots<'_>, environment: &Environment) -> Result<(), PlanError> {
     let home = roots::home(environment)?;
     let below = |directory: &AbsolutePath, name: &str| directory.join(name).expect("a plain name");
+    writable.add(&below(&home, ".cache"))?;
     for (variable, default) in OWN_DIRECTORIES {
         let directory = match roots::directory(environment, variable)? {
             Some(directory) => directory,
             None => default.split('/').fold(home.clone(), |directory, name| below(&directory, name)),
         };
         writable.add(&below(&directory, PROGRAM))?;
-        if writes && *variable == "XDG_CACHE_HOME" {
-            writable.add(&directory)?;
-        }
     }
     Ok(())
 }

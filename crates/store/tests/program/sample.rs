@@ -175,6 +175,7 @@ impl Sample {
             resources: None,
             started_at: None,
             sealed_at: now(),
+            damaged: false,
             manifest: Vec::new(),
         }
     }

@@ -1,5 +1,7 @@
 //! Reading a task for the queue.
 
+use std::time::{Duration, SystemTime};
+
 use record::launch::{Launch, Running};
 use record::outcome::Outcome;
 use record::plan::Plan;
@@ -23,7 +25,13 @@ pub(super) enum Sight {
     /// It belongs to another supervisor or machine, or its records are no good.
     Foreign(String),
     /// It is ours to run.
-    Ours { task: Task, admitted_at: Timestamp, progress: Progress },
+    Ours {
+        task: Task,
+        admitted_at: Timestamp,
+        progress: Progress,
+        /// Time until a runner may only end it, while it is not launched.
+        expires_in: Option<Duration>,
+    },
 }
 
 /// Reads what the queue needs.
@@ -54,7 +62,21 @@ fn read(root: &Root, id: TaskId, machine: &Sha256Digest) -> Result<Sight, StoreE
         return Ok(Sight::Foreign("it was admitted on another machine".to_owned()));
     }
     let progress = progress(&task)?;
-    Ok(Sight::Ours { task, admitted_at: submission.admitted_at, progress })
+    let expires_in = if progress.launched { None } else { expires_in(&task, submission.admitted_at)? };
+    Ok(Sight::Ours { task, admitted_at: submission.admitted_at, progress, expires_in })
+}
+
+/// What is left of `--start-by`, and of `--lease-wait` for a task that needs a lease; both count from the admission.
+fn expires_in(task: &Task, admitted_at: Timestamp) -> Result<Option<Duration>, StoreError> {
+    let Some(request) = task.read::<Request>()? else { return Ok(None) };
+    let limits = request.record.limits;
+    let writes = request.record.requested_config.permission == Permission::WorkspaceWrite;
+    let limit = limits.start_by.into_iter().chain(writes.then_some(limits.lease_wait)).min();
+    let now = Timestamp::from_system_time(SystemTime::now()).ok();
+    Ok(limit.zip(now).map(|(limit, now)| {
+        let waited = u64::try_from(now.nanoseconds_since(admitted_at)).unwrap_or(0);
+        limit.duration().saturating_sub(Duration::from_nanos(waited))
+    }))
 }
 
 fn submission(task: &Task) -> Result<Option<Submission>, StoreError> {

@@ -24,6 +24,8 @@ pub(super) struct Queue {
     entries: HashMap<TaskId, Entry>,
     ready: BTreeSet<Place>,
     timers: BTreeSet<(Instant, TaskId)>,
+    /// When the time to be launched is over.
+    expiries: BTreeSet<(Instant, TaskId)>,
     /// Tasks that hold a slot.
     occupying: HashSet<TaskId>,
     runners: HashMap<u32, TaskId>,
@@ -37,6 +39,7 @@ impl Queue {
             entries: HashMap::new(),
             ready: BTreeSet::new(),
             timers: BTreeSet::new(),
+            expiries: BTreeSet::new(),
             occupying: HashSet::new(),
             runners: HashMap::new(),
             aside: HashMap::new(),
@@ -61,6 +64,11 @@ impl Queue {
     /// A task that waits for its runner.
     pub(super) fn add(&mut self, task: TaskId, admitted_at: Timestamp, progress: Progress) {
         self.insert(task, admitted_at, progress, Standing::Ready);
+    }
+
+    /// From that moment on a runner of the task, if it is not launched by then, only ends it (STATE.md 3.3).
+    pub(super) fn expires(&mut self, task: TaskId, at: Instant) {
+        self.expiries.insert((at, task));
     }
 
     /// A task on which somebody else acts.
@@ -133,7 +141,6 @@ impl Queue {
 
     /// Its runner was started as our child.
     pub(super) fn started(&mut self, task: TaskId, pid: u32) {
-        self.runners.insert(pid, task);
         self.stand(task, Standing::Running { pid });
     }
 
@@ -206,6 +213,12 @@ impl Queue {
     /// The tasks whose moment has come. Delayed ones are ready from now on; those on which somebody else acts are returned,
     /// for a look at their lock.
     pub(super) fn due(&mut self, now: Instant) -> Vec<TaskId> {
+        while let Some((moment, task)) = self.expiries.first().copied()
+            && moment <= now
+        {
+            self.expiries.remove(&(moment, task));
+            self.expire(task);
+        }
         let mut look_at = Vec::new();
         while let Some((moment, task)) = self.timers.first().copied()
             && moment <= now
@@ -221,7 +234,24 @@ impl Queue {
 
     /// When [`Queue::due`] has something to say.
     pub(super) fn next_due(&self) -> Option<Instant> {
-        self.timers.first().map(|(moment, _)| *moment)
+        let timer = self.timers.first().map(|(moment, _)| *moment);
+        let expiry = self.expiries.first().map(|(moment, _)| *moment);
+        timer.into_iter().chain(expiry).min()
+    }
+
+    fn expire(&mut self, task: TaskId) {
+        let Some(standing) = self.entries.get(&task).map(|entry| entry.standing) else {
+            return;
+        };
+        self.take_out(task);
+        if let Some(entry) = self.entries.get_mut(&task) {
+            entry.expired = true;
+            entry.standing = match standing {
+                Standing::Ready | Standing::Delayed { .. } => Standing::Ready,
+                other => other,
+            };
+        }
+        self.put_in(task);
     }
 
     /// What is in use may be free now.
@@ -248,6 +278,7 @@ impl Queue {
             progress,
             starts_without_progress: 0,
             next_delay: self.timing.restart_first,
+            expired: false,
         };
         self.entries.insert(task, entry);
         self.put_in(task);
@@ -273,7 +304,9 @@ impl Queue {
             Standing::Delayed { until: moment, .. } | Standing::Elsewhere { look_at: moment, .. } => {
                 self.timers.insert((moment, task));
             }
-            Standing::Running { .. } => {}
+            Standing::Running { pid } => {
+                self.runners.insert(pid, task);
+            }
         }
         if entry.occupies() {
             self.occupying.insert(task);

@@ -195,12 +195,15 @@ impl<'a> Work<'a> {
                 self.queue.set_aside(id, Aside::Foreign);
             }
             Ok(Sight::Ours { .. }) if self.gave_up.contains(id) => self.queue.set_aside(id, Aside::GaveUp),
-            Ok(Sight::Ours { task, admitted_at, progress }) => {
+            Ok(Sight::Ours { task, admitted_at, progress, expires_in }) => {
                 // A lock that can not be asked for is left to the runner to try.
                 if found == Found::Before && task.run_locked().unwrap_or(false) {
                     self.queue.add_elsewhere(id, admitted_at, progress, Instant::now());
                 } else {
                     self.queue.add(id, admitted_at, progress);
+                }
+                if let Some(at) = expires_in.and_then(|time| Instant::now().checked_add(time)) {
+                    self.queue.expires(id, at);
                 }
             }
             Err(

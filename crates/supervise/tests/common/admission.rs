@@ -53,7 +53,8 @@ pub fn admit(root: &Root, id: TaskId, brief: &str, variant: Variant) -> Task {
             max_output_bytes: ByteSize::from_bytes(1),
             first_output: None,
             start_by: None,
-            lease_wait: Span::from_seconds(60),
+            // The admission times of these tests lie in the past.
+            lease_wait: Span::from_seconds(100 * 365 * 24 * 3600),
         },
         fence: None,
         environment_file: None,

@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use super::conversation::Api;
-use super::script::Failure;
+use super::script::{Failure, RESET_TIME};
 
 /// The status, the body and the `Retry-After` of a failure.
 pub(super) fn response(api: Api, failure: Failure) -> (u16, Value, Option<u64>) {
     let retry_after = match failure {
-        Failure::RateLimited { retry_after_seconds } => Some(retry_after_seconds),
+        Failure::RateLimited { retry_after_seconds, .. } => retry_after_seconds,
         _ => None,
     };
     match api {
@@ -62,7 +62,7 @@ pub(super) fn openai(failure: Failure) -> Value {
             ("server_error", Some("server_overloaded"), "The scripted server is overloaded.")
         }
     };
-    json!({"error": {"message": message, "type": kind, "param": null, "code": code}})
+    json!({"error": {"message": told(failure, message), "type": kind, "param": null, "code": code}})
 }
 
 /// The error object of the Anthropic API; also its error event.
@@ -79,5 +79,16 @@ pub(super) fn anthropic(failure: Failure) -> Value {
         Failure::ServerError => ("api_error", "The scripted server failed."),
         Failure::Overloaded => ("overloaded_error", "The scripted server is overloaded."),
     };
-    json!({"type": "error", "error": {"type": kind, "message": message}, "request_id": "req_scripted"})
+    let error = json!({"type": kind, "message": told(failure, message)});
+    json!({"type": "error", "error": error, "request_id": "req_scripted"})
+}
+
+/// The message, with the time at which a limit ends where the failure tells it.
+fn told(failure: Failure, message: &str) -> String {
+    match failure {
+        Failure::RateLimited { tells_reset: true, .. } => {
+            format!("Scripted rate limit reached. Try again at {RESET_TIME}.")
+        }
+        _ => message.to_owned(),
+    }
 }

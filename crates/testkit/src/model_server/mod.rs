@@ -22,7 +22,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-pub use script::{Failure, Script};
+pub use script::{Failure, RESET_TIME, Script};
 
 use crate::limits::{SEEN_MAX_REQUESTS, TEST_WAIT_MAX_SECONDS};
 

@@ -5,6 +5,9 @@ use std::time::Duration;
 use crate::limits::{HUGE_ANSWER_DEFAULT_BYTES, HUGE_ANSWER_MAX_BYTES};
 use crate::marker::Marker;
 
+/// The time that a rate limit names when it says when it ends: far from now, so that no client waits for it.
+pub const RESET_TIME: &str = "2099-01-01T00:00:00Z";
+
 /// The behaviour of one conversation turn. In a brief it is written `[[script: NAME …]]`; each variant names its form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Script {
@@ -61,7 +64,8 @@ pub enum Script {
         /// Its length in bytes.
         bytes: u64,
     },
-    /// `401`, `403`, `404`, `429 [after]`, `500`, `503`, `quota`, `context`: an HTTP error.
+    /// `401`, `403`, `404`, `429 [after] [reset]`, `500`, `503`, `quota`, `context`: an HTTP error. `after=none` leaves the header
+    /// out; `reset=told` names [`RESET_TIME`] in the message.
     Failure(Failure),
     /// `hang`: the request is read and never answered.
     Hang,
@@ -95,8 +99,10 @@ pub enum Failure {
     ModelNotFound,
     /// 429: too many requests.
     RateLimited {
-        /// Value of the `Retry-After` header.
-        retry_after_seconds: u64,
+        /// Value of the `Retry-After` header, if there is one.
+        retry_after_seconds: Option<u64>,
+        /// The message says until when the limit lasts: [`RESET_TIME`].
+        tells_reset: bool,
     },
     /// 429: the quota is used up; trying again is of no use.
     QuotaExhausted,
@@ -150,7 +156,12 @@ impl Script {
             "403" => Self::Failure(Failure::Forbidden),
             "404" => Self::Failure(Failure::ModelNotFound),
             "429" => {
-                Self::Failure(Failure::RateLimited { retry_after_seconds: marker.number("after", 0, 1)? })
+                let retry_after_seconds = match marker.argument("after", 0) {
+                    Some("none") => None,
+                    _ => Some(marker.number("after", 0, 1)?),
+                };
+                let tells_reset = marker.argument("reset", 1) == Some("told");
+                Self::Failure(Failure::RateLimited { retry_after_seconds, tells_reset })
             }
             "quota" => Self::Failure(Failure::QuotaExhausted),
             "context" => Self::Failure(Failure::ContextOverflow),
@@ -226,7 +237,11 @@ mod tests {
         );
         assert_eq!(
             parse("[[script: 429 after=7]]"),
-            Ok(Script::Failure(Failure::RateLimited { retry_after_seconds: 7 }))
+            Ok(Script::Failure(Failure::RateLimited { retry_after_seconds: Some(7), tells_reset: false }))
+        );
+        assert_eq!(
+            parse("[[script: 429 after=none reset=told]]"),
+            Ok(Script::Failure(Failure::RateLimited { retry_after_seconds: None, tells_reset: true }))
         );
     }
 

@@ -10,7 +10,7 @@ pub(super) fn files(component: Component, url: &str) -> Vec<(&'static str, Strin
         Component::Codex => vec![(".codex/config.toml", codex(url))],
         Component::Pi => {
             let models = json!({"providers": {"scripted": {"baseUrl": format!("{url}/v1"), "api": "openai-completions",
-                "apiKey": "dummy", "models": [{"id": "scripted-model"}]}}});
+                "apiKey": "dummy", "models": [{"id": "scripted-model"}, {"id": "second-model", "reasoning": true}]}}});
             let settings = json!({"defaultProvider": "scripted", "defaultModel": "scripted-model"});
             vec![
                 (".pi/agent/models.json", models.to_string()),
@@ -23,9 +23,11 @@ pub(super) fn files(component: Component, url: &str) -> Vec<(&'static str, Strin
             vec![(".claude/settings.json", settings.to_string())]
         }
         Component::Opencode => {
+            let limit = json!({"context": 200_000, "output": 32_000});
+            let second = json!({"name": "Second", "limit": limit, "reasoning": true, "variants": {"high": {"reasoningEffort": "high"}}});
             let provider = json!({"npm": "@ai-sdk/openai-compatible", "name": "Scripted",
                 "options": {"baseURL": format!("{url}/v1"), "apiKey": "dummy"},
-                "models": {"scripted-model": {"name": "Scripted", "limit": {"context": 200_000, "output": 32_000}}}});
+                "models": {"scripted-model": {"name": "Scripted", "limit": limit}, "second-model": second}});
             let settings = json!({"autoupdate": false, "share": "disabled", "model": "scripted/scripted-model",
                 "small_model": "scripted/scripted-model", "provider": {"scripted": provider}});
             vec![(".config/opencode/opencode.json", settings.to_string())]

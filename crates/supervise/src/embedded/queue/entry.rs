@@ -87,6 +87,8 @@ pub(super) struct Entry {
     pub(super) progress: Progress,
     pub(super) starts_without_progress: u32,
     pub(super) next_delay: Duration,
+    /// Its time to be launched is over: its next runner only ends it, and waits for nothing.
+    pub(super) expired: bool,
 }
 
 /// The order of starts. A launched task holds its slot until it is terminal, whoever watches it, so its next runner waits
@@ -108,7 +110,7 @@ impl Standing {
 impl Entry {
     /// Its place among the ready ones.
     pub(super) fn place(&self, task: TaskId) -> Place {
-        Place { needs_slot: !self.progress.launched, admitted_at: self.admitted_at, task }
+        Place { needs_slot: !self.progress.launched && !self.expired, admitted_at: self.admitted_at, task }
     }
 
     /// Whether it holds a slot.

@@ -242,3 +242,21 @@ proptest! {
         prop_assert_eq!(started, waiting);
     }
 }
+
+#[test]
+fn an_expired_task_waits_for_nothing() {
+    let now = Instant::now();
+    let mut queue = queue();
+    for number in 1..=4 {
+        queue.add(task(number), moment(number), NOT_LAUNCHED);
+    }
+    queue.started(task(1), 11);
+    queue.started(task(2), 12);
+    queue.expires(task(4), now);
+    queue.expires(task(2), now);
+    assert_eq!(queue.next(SLOTS, reads_nothing), None);
+    assert_eq!(queue.next_due(), Some(now));
+    assert_eq!(queue.due(now), []);
+    assert_eq!(queue.next(SLOTS, reads_nothing), Some(task(4)));
+    assert_eq!(queue.runner(12), Some(task(2)));
+}
