@@ -14,6 +14,8 @@ use crate::root;
 
 /// Name of the environment variable that stands for `--supervisor`.
 const SUPERVISOR_VARIABLE: &str = "DELEGATE_SUPERVISOR";
+/// Name of the environment variable with the number of slots.
+const SLOTS_VARIABLE: &str = "DELEGATE_SLOTS";
 /// Name of the program that takes the hidden words, as installed.
 const PROGRAM_NAME: &str = "delegate";
 /// Name of the runner's program, as installed.
@@ -83,7 +85,13 @@ pub(crate) fn open(globals: &Globals) -> Result<Setting, Refusal> {
     let root_flag = globals.root.as_ref().map(|_| root.as_str());
     let place = Place::new(root.clone(), shown_program, root_flag);
     Ok(Setting {
-        context: turn::Context { supervisor, supervisor_is_explicit, runner, ..context(root, program) },
+        context: turn::Context {
+            supervisor,
+            supervisor_is_explicit,
+            runner,
+            slots: slots()?,
+            ..context(root, program)
+        },
         place,
     })
 }
@@ -104,8 +112,18 @@ fn context(root: AbsolutePath, program: AbsolutePath) -> turn::Context {
         runner: None,
         program,
         captured: turn::capture_environment(),
-        // A supervisor reads DELEGATE_SLOTS by itself.
         slots: None,
+    }
+}
+
+/// How many turns may run at once under a supervisor that this command starts.
+fn slots() -> Result<Option<u32>, Refusal> {
+    let Some(value) = std::env::var_os(SLOTS_VARIABLE).filter(|value| !value.is_empty()) else {
+        return Ok(None);
+    };
+    match value.to_str().and_then(|text| text.parse().ok()) {
+        Some(slots) if slots > 0 => Ok(Some(slots)),
+        _ => Err(Refusal::invalid_request(format!("{SLOTS_VARIABLE} must be a number from 1 on"))),
     }
 }
 

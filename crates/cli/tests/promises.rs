@@ -88,3 +88,48 @@ fn damaged_evidence_comes_before_a_cancel() {
     assert_eq!(runner.code, 0, "{runner:?}");
     assert_eq!(lead.collect(&id).reason(), "evidence-damaged");
 }
+
+#[test]
+fn the_limits_of_one_callers_shell_are_not_everybodys() {
+    let lead = Lead::with_slots(1);
+    let limited = {
+        let inner =
+            lead.command(lead.dispatch_arguments("codex:exec", "[[fake: answer small]]", &["--json"]));
+        let mut command = std::process::Command::new("sh");
+        command
+            .args(["-c", "ulimit -S -f 64; exec nice -n 10 \"$@\"", "sh"])
+            .arg(inner.get_program())
+            .args(inner.get_args())
+            .env_clear()
+            .envs(inner.get_envs().filter_map(|(name, value)| Some((name, value?))))
+            .current_dir(lead.path());
+        command.output().unwrap()
+    };
+    assert!(limited.status.success(), "{limited:?}");
+    let ran = lead.turn("codex:exec", "[[fake: giant-line 2000000]]", &[]);
+    assert_eq!((ran.code, ran.reason().as_str()), (0, "completed"), "{ran:?}");
+}
+
+#[test]
+fn a_directory_that_is_something_else_is_not_to_be_closed() {
+    let lead = Lead::new();
+    let ran = lead.json(
+        [lead.dispatch_arguments("offline:survey", "x", &[]), vec!["--root".to_owned(), "/usr".to_owned()]]
+            .concat(),
+    );
+    assert_eq!((ran.code, ran.failure().as_str()), (2, "root_invalid"), "{ran:?}");
+    assert!(!ran.answer()["error"].as_str().unwrap().contains("chmod"), "{ran:?}");
+}
+
+#[test]
+fn a_number_of_slots_that_is_none_is_refused() {
+    let lead = Lead::new();
+    for slots in ["0", "-1", "many"] {
+        let output = lead.command(["providers", "--json"]).env("DELEGATE_SLOTS", slots).output().unwrap();
+        assert!(output.status.success(), "discovery starts nothing");
+        let arguments = lead.dispatch_arguments("offline:survey", "x", &["--json"]);
+        let output = lead.command(&arguments).env("DELEGATE_SLOTS", slots).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+    }
+    assert!(!lead.root().exists());
+}

@@ -9,22 +9,25 @@ mod fence;
 mod inside;
 mod wire;
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::{CString, OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use rustix::process::{Signal, pidfd_send_signal};
+use rustix::process::{Pid, Signal, WaitOptions, kill_process, pidfd_send_signal, waitpid};
 
+use crate::cgroup::CgroupNode;
 use crate::child::Child;
 use crate::error::StartError;
 use crate::fence::Fence;
 use crate::identity::{ProcessIdentity, open_pidfd};
 use crate::limits::{GATE_ANSWER_TIMEOUT, GATE_EXIT_TIMEOUT};
 use crate::procfs;
+use crate::raw::{self, Execution};
 use crate::reap::is_subreaper;
 use crate::sealed::SealedInput;
 use wire::{ANSWER_BYTES, Answer, GO};
@@ -51,9 +54,16 @@ pub enum Program {
 }
 
 /// How the descendants of a child are kept together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Containment {
+    /// The child is born in a cgroup that it has for itself, and orphans come home as well.
+    Cgroup {
+        /// The cgroup.
+        node: CgroupNode,
+        /// Fail where the kernel does not let the child in; without it the launch goes on with [`Self::Subreaper`].
+        required: bool,
+    },
     /// Orphans come home to the starter, which has called [`crate::become_subreaper`].
     Subreaper,
     /// Only the session and process group of the child.
@@ -98,16 +108,16 @@ pub struct Gate {
 }
 
 impl Gate {
-    /// Starts a gate and returns once it said that it is ready. `gate_program` is the absolute path of a program whose
+    /// Starts a gate and returns once it said that it is ready, and the kernel that it is where it should be. `gate_program` is the absolute path of a program whose
     /// `main` begins with [`enter_gate_if_asked`].
     ///
     /// # Errors
     /// Any [`StartError`]; no gate is left then and nothing was executed.
     pub fn spawn(gate_program: &Path, spec: LaunchSpec) -> Result<Self, StartError> {
         let message = wire::encode(&spec)?;
-        prove_containment(spec.containment)?;
+        prove_subreaper(&spec.containment)?;
         let (ours, theirs) = UnixStream::pair().map_err(StartError::Channel)?;
-        let mut waiting = Waiting::start(gate_program, ours, theirs)?;
+        let (mut waiting, containment) = Waiting::start(gate_program, ours, theirs, spec.containment)?;
         let identity = waiting.process.identity().ok_or(StartError::GateEnded)?;
         fault::point("process.gate.spawned").map_err(StartError::Channel)?;
 
@@ -125,7 +135,8 @@ impl Gate {
             Err(error) => return Err(StartError::Channel(error)),
         }
         fault::point("process.gate.ready").map_err(StartError::Channel)?;
-        Ok(Self { identity, containment: spec.containment, fence: spec.fence, waiting })
+        let containment = prove_cgroup(containment, identity.pid)?;
+        Ok(Self { identity, containment, fence: spec.fence, waiting })
     }
 
     /// Which process this is: the gate now, the child after [`Gate::go`].
@@ -134,8 +145,8 @@ impl Gate {
     }
 
     /// The containment, as proved.
-    pub fn containment(&self) -> Containment {
-        self.containment
+    pub fn containment(&self) -> &Containment {
+        &self.containment
     }
 
     /// The fence, as proved.
@@ -183,25 +194,33 @@ struct Waiting {
 }
 
 impl Waiting {
-    fn start(gate_program: &Path, ours: UnixStream, theirs: UnixStream) -> Result<Self, StartError> {
+    /// Starts the gate, in the cgroup if there is one. Answers with the containment that it is in, as far as is known.
+    fn start(
+        gate_program: &Path,
+        ours: UnixStream,
+        theirs: UnixStream,
+        containment: Containment,
+    ) -> Result<(Self, Containment), StartError> {
         ours.set_read_timeout(Some(GATE_ANSWER_TIMEOUT))
             .and_then(|()| ours.set_write_timeout(Some(GATE_ANSWER_TIMEOUT)))
             .map_err(StartError::Channel)?;
-        let mut process = Command::new(gate_program)
-            .arg(GATE_WORD)
-            .env_clear()
-            .envs(fault::inherited())
-            .stdin(Stdio::from(OwnedFd::from(theirs)))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(StartError::Spawn)?;
-        match identify(process.id()) {
-            Ok(child) => Ok(Self { socket: ours, process: Unreleased(Some(child)) }),
+        let born = match &containment {
+            Containment::Cgroup { node, .. } => Some(spawn_in(node, gate_program, &theirs)),
+            _ => None,
+        };
+        let (pid, containment) = match born {
+            Some(Ok(pid)) => (pid, containment),
+            Some(Err(error)) => (spawn(gate_program, theirs)?, without_cgroup(containment, error)?),
+            None => (spawn(gate_program, theirs)?, containment),
+        };
+        match identify(pid) {
+            Ok(child) => Ok((Self { socket: ours, process: Unreleased(Some(child)) }, containment)),
             Err(error) => {
                 // It was not reaped, so the number is still its own.
-                let _ = process.kill();
-                let _ = process.wait();
+                if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
+                    let _ = kill_process(pid, Signal::KILL);
+                    let _ = waitpid(Some(pid), WaitOptions::empty());
+                }
                 Err(StartError::Watch(error))
             }
         }
@@ -267,16 +286,76 @@ fn identify(pid: u32) -> io::Result<Child> {
     Ok(Child::new(stat.identity, pidfd))
 }
 
-fn prove_containment(wanted: Containment) -> Result<(), StartError> {
+/// The gate's environment: nothing of the starter's.
+fn environment() -> Vec<(&'static str, OsString)> {
+    fault::inherited()
+}
+
+fn spawn(gate_program: &Path, socket: UnixStream) -> Result<u32, StartError> {
+    Command::new(gate_program)
+        .arg(GATE_WORD)
+        .env_clear()
+        .envs(environment())
+        .stdin(Stdio::from(OwnedFd::from(socket)))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .map(|process| process.id())
+        .map_err(StartError::Spawn)
+}
+
+/// Starts the gate as a process that is born in `node`.
+fn spawn_in(node: &CgroupNode, gate_program: &Path, socket: &UnixStream) -> io::Result<u32> {
+    let text = |bytes: &[u8]| CString::new(bytes).map_err(io::Error::from);
+    let program = text(gate_program.as_os_str().as_bytes())?;
+    let word = text(GATE_WORD.as_bytes())?;
+    let environment = environment()
+        .into_iter()
+        .map(|(name, value)| text(&[name.as_bytes(), b"=", &value.into_vec()].concat()))
+        .collect::<io::Result<Vec<CString>>>()?;
+    let environment: Vec<_> = environment.iter().map(CString::as_c_str).collect();
+    let output = File::options().write(true).open("/dev/null")?;
+    let cgroup = File::open(node.path())?;
+    let execution = Execution {
+        program: &program,
+        arguments: &[&program, &word],
+        environment: &environment,
+        input: socket.as_fd(),
+        output: output.as_fd(),
+    };
+    raw::spawn_into_cgroup(cgroup.as_fd(), &execution)
+}
+
+/// What is left when the kernel does not let a child into its cgroup.
+fn without_cgroup(wanted: Containment, error: io::Error) -> Result<Containment, StartError> {
     match wanted {
-        // The gate starts its session itself and says `ready` only after it did.
-        Containment::ProcessGroup => Ok(()),
-        Containment::Subreaper => match is_subreaper() {
-            Ok(true) => Ok(()),
-            Ok(false) => Err(io::Error::from(io::ErrorKind::NotConnected)),
-            Err(error) => Err(error),
-        }
-        .map_err(|error| StartError::Containment(wanted, error)),
+        Containment::Cgroup { required: true, .. } => Err(StartError::Containment(wanted, error)),
+        _ => Ok(Containment::Subreaper),
+    }
+}
+
+/// Orphans come home only to a process that has asked for it. The gate starts its session itself and says `ready` only after
+/// it did.
+fn prove_subreaper(wanted: &Containment) -> Result<(), StartError> {
+    let proved = match wanted {
+        Containment::ProcessGroup => return Ok(()),
+        Containment::Cgroup { .. } | Containment::Subreaper => is_subreaper(),
+    };
+    let refused = |error| Err(StartError::Containment(wanted.clone(), error));
+    match proved {
+        Ok(true) => Ok(()),
+        Ok(false) => refused(io::Error::from(io::ErrorKind::NotConnected)),
+        Err(error) => refused(error),
+    }
+}
+
+/// The kernel says itself in which cgroup the gate is.
+fn prove_cgroup(wanted: Containment, gate: u32) -> Result<Containment, StartError> {
+    let Containment::Cgroup { node, .. } = &wanted else { return Ok(wanted) };
+    match node.holds(gate) {
+        Ok(true) => Ok(wanted),
+        Ok(false) => without_cgroup(wanted, io::Error::from(io::ErrorKind::NotFound)),
+        Err(error) => without_cgroup(wanted, error),
     }
 }
 

@@ -12,6 +12,7 @@
 #[cfg(not(target_os = "linux"))]
 compile_error!("processes are started, contained and identified by means that only Linux has");
 
+mod cgroup;
 mod child;
 mod clock;
 pub mod detach;
@@ -29,6 +30,7 @@ mod sealed;
 mod signals;
 mod tree;
 
+pub use cgroup::{CgroupError, CgroupHome, CgroupNode, Controller, ResourceLimits};
 pub use child::{Child, Ending};
 pub use clock::boot_clock;
 pub use detach::close_inherited_descriptors;

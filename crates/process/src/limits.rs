@@ -22,6 +22,12 @@ pub(crate) const SWEEP_MAX_ROUNDS: u32 = 100;
 /// How long one sweep may take in all, in seconds: a process in an uninterruptible wait is then reported as a survivor.
 pub(crate) const SWEEP_MAX_SECONDS: u64 = 5;
 
+/// How long what is left in a cgroup may take to end once it was killed, in seconds.
+pub(crate) const CGROUP_EMPTY_MAX_SECONDS: u64 = 5;
+
+/// Cgroups below one node that are looked through at once.
+pub(crate) const CGROUP_DESCENDANTS_MAX_COUNT: usize = 4096;
+
 /// Largest environment of another process that is searched for the cookie, in bytes.
 pub(crate) const ENVIRONMENT_MAX_BYTES: u64 = 8 * 1024 * 1024;
 
@@ -34,5 +40,7 @@ pub(crate) const GATE_ANSWER_TIMEOUT: Duration = Duration::from_secs(GATE_ANSWER
 pub(crate) const GATE_EXIT_TIMEOUT: Duration = Duration::from_secs(GATE_EXIT_MAX_SECONDS);
 /// The time the parent of an adopted child gets to reap it.
 pub(crate) const ADOPTED_REAP_TIMEOUT: Duration = Duration::from_secs(ADOPTED_REAP_MAX_SECONDS);
+/// The time that a killed cgroup gets to be empty.
+pub(crate) const CGROUP_EMPTY_TIMEOUT: Duration = Duration::from_secs(CGROUP_EMPTY_MAX_SECONDS);
 /// The time one sweep gets.
 pub(crate) const SWEEP_TIMEOUT: Duration = Duration::from_secs(SWEEP_MAX_SECONDS);

@@ -86,8 +86,10 @@ pub(crate) fn read_system_file(path: &Path) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
-fn means_gone(error: &io::Error) -> bool {
-    error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(Errno::SRCH.raw_os_error())
+/// Whether an error says that what was read about is gone.
+pub(crate) fn means_gone(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::NotFound
+        || [Errno::SRCH, Errno::NODEV].iter().any(|gone| error.raw_os_error() == Some(gone.raw_os_error()))
 }
 
 fn parse_stat(line: &[u8]) -> Option<ProcessStat> {

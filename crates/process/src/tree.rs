@@ -12,6 +12,7 @@ use rustix::io::Errno;
 use rustix::param::clock_ticks_per_second;
 use rustix::process::{Signal, pidfd_send_signal};
 
+use crate::cgroup::CgroupNode;
 use crate::identity::{ProcessIdentity, open_identified};
 use crate::procfs::{self, ProcessStat};
 use crate::raw;
@@ -26,7 +27,7 @@ pub const COOKIE_NAME: &str = "DELEGATION_COOKIE";
 /// A member is: the child; any process in its session or process group while its number is certain; any process whose
 /// environment at its start held the cookie and that is not older than the child; any orphan that came home to this
 /// process if it is a subreaper, that is, every child of this process that is not older than the child and was not
-/// [excluded](Tree::excluding); and every descendant of one of these by parent links. This process is never a member.
+/// [excluded](Tree::excluding); any process in the [cgroup of the tree](Tree::in_cgroup); and every descendant of one of these by parent links. This process is never a member.
 #[derive(Debug)]
 pub struct Tree {
     root: ProcessIdentity,
@@ -35,6 +36,7 @@ pub struct Tree {
     root_pidfd: Option<OwnedFd>,
     cookie_entry: Vec<u8>,
     excluded: HashSet<ProcessIdentity>,
+    node: Option<CgroupNode>,
 }
 
 /// What a sweep did.
@@ -75,7 +77,14 @@ impl Tree {
             root_pidfd: open_identified(root).ok().flatten(),
             cookie_entry: format!("{COOKIE_NAME}={cookie}").into_bytes(),
             excluded: HashSet::new(),
+            node: None,
         }
+    }
+
+    /// Takes in everything that is in the cgroup that the child was born in.
+    #[must_use]
+    pub fn in_cgroup(self, node: CgroupNode) -> Self {
+        Self { node: Some(node), ..self }
     }
 
     /// Leaves out children of this process that do not belong to the tree.
@@ -102,14 +111,14 @@ impl Tree {
         self.signal_all(Signal::TERM)
     }
 
-    /// Sends SIGKILL to every member once, and to the process group of the child, so that a process made
-    /// meanwhile in that group gets it too. Answers how many members got it.
+    /// Sends SIGKILL to every member once, and to the process group and the cgroup of the child, so that a process made
+    /// meanwhile there gets it too. Answers how many members got it.
     ///
     /// # Errors
     /// As for [`Tree::members`].
     pub fn kill(&self) -> io::Result<usize> {
         let reached = self.signal_all(Signal::KILL)?;
-        self.kill_group_of_root();
+        self.kill_groups()?;
         Ok(reached)
     }
 
@@ -141,10 +150,15 @@ impl Tree {
         Ok(reached)
     }
 
-    fn kill_group_of_root(&self) {
+    /// Kills the process group and the cgroup of the child.
+    fn kill_groups(&self) -> io::Result<()> {
         if let Some(pidfd) = &self.root_pidfd {
             // Kernels that can not do it leave the group to the walk over its members.
             let _ = raw::signal_group(pidfd.as_fd(), Signal::KILL);
+        }
+        match &self.node {
+            Some(node) if node.is_populated()? => node.kill(),
+            _ => Ok(()),
         }
     }
 
@@ -152,7 +166,13 @@ impl Tree {
         &self,
         snapshot: &'snapshot [ProcessStat],
     ) -> io::Result<Vec<&'snapshot ProcessStat>> {
-        Ok(self.selection()?.members(snapshot, |pid| procfs::environment_has(pid, &self.cookie_entry)))
+        // After the snapshot: a number that is in both then belongs to the same process, or the one of the snapshot is gone.
+        let in_node = match &self.node {
+            Some(node) => node.members()?.into_iter().collect(),
+            None => HashSet::new(),
+        };
+        let marked = |pid| in_node.contains(&pid) || procfs::environment_has(pid, &self.cookie_entry);
+        Ok(self.selection()?.members(snapshot, marked))
     }
 
     fn selection(&self) -> io::Result<Selection<'_>> {

@@ -9,7 +9,7 @@ use process::{Containment, Ending, Fence, Gate, ProcessState, process_state};
 fn number_and_start_time_stay() {
     let (mut reader, writer) = pipe();
     let gate = Gate::spawn(test_program(), shell("echo $$; exit 3", writer)).expect("a gate");
-    assert_eq!(gate.containment(), Containment::ProcessGroup);
+    assert_eq!(gate.containment(), &Containment::ProcessGroup);
     assert_eq!(gate.fence(), &Fence::None);
     let before = gate.identity();
     assert_eq!(before, common::identity_of(before.pid));

@@ -12,6 +12,9 @@ use crate::error::{At, StoreError};
 use crate::points::RecordPoints;
 use crate::random::random_nonce;
 
+/// What the names of half-written files begin with.
+pub(crate) const TEMPORARY_PREFIX: &str = ".new-";
+
 /// What came of giving something its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
@@ -36,7 +39,7 @@ impl<'a> Temporary<'a> {
         directory: &'a Directory,
         points: &'static RecordPoints,
     ) -> Result<Self, StoreError> {
-        let name = format!(".new-{}", random_nonce());
+        let name = format!("{TEMPORARY_PREFIX}{}", random_nonce());
         let file = directory.create_file(&name, FILE_MODE).at(directory.path_of(&name))?;
         let temporary = Self { directory, name, file, points };
         fault::point(points.created).at(directory.path())?;

@@ -14,7 +14,7 @@ use crate::directory::{Access, Directory, FILE_MODE, Privacy, identity};
 use crate::error::{At, StoreError};
 use crate::kind::ReservedRecord;
 use crate::limits::RESERVE_BYTES;
-use crate::once::{Kind, Place, Placed, place, sync_entry, write_once};
+use crate::once::{Kind, Place, Placed, TEMPORARY_PREFIX, place, sync_entry, write_once};
 use crate::payload::REFUSAL_RESERVE;
 use crate::points::{self, RecordPoints};
 use crate::task::{Created, RunLock, Task};
@@ -133,7 +133,8 @@ impl Task {
         }
     }
 
-    /// Gives back the space that was set aside; for a task that has its outcome. Not synced: it can be done again.
+    /// Gives back the space that was set aside, and what lost writers left half-written; for a task that has its outcome. Not
+    /// synced: it can be done again.
     ///
     /// # Errors
     /// When something can not be removed; what is missing is no error.
@@ -142,6 +143,11 @@ impl Task {
     /// When the lock is another task's.
     pub fn remove_reserve(&self, lock: &RunLock) -> Result<(), StoreError> {
         self.assert_locked_by(lock);
+        for name in self.directory().names()? {
+            if name.starts_with(TEMPORARY_PREFIX) {
+                self.directory().remove_file(&name).at(self.directory().path_of(&name))?;
+            }
+        }
         let Some(directory) = self.directory().child(RESERVE, Privacy::Private)? else { return Ok(()) };
         for name in FILES {
             directory.remove_file(name).at(directory.path_of(name))?;

@@ -17,7 +17,7 @@ use crate::directory::{Directory, Privacy, plain_name};
 use crate::error::{At, StoreError};
 use crate::journal::Journal;
 use crate::lease::LeaseFile;
-use crate::once::write_once;
+use crate::once::{TEMPORARY_PREFIX, write_once};
 use crate::points;
 use crate::probes::ProbeCache;
 use crate::random::random;
@@ -198,9 +198,19 @@ fn sync_parent(path: &Path) -> io::Result<()> {
 
 fn open_directory(path: &AbsolutePath) -> Result<Directory, StoreError> {
     Directory::open(path.as_path()).map_err(|error| match error {
+        // Nobody may be told to close a directory that is something else.
+        StoreError::Damaged { path, .. } if is_something_else(&path) => StoreError::RootInvalid {
+            path,
+            why: "is not a state root; choose a directory of its own".to_owned(),
+        },
         StoreError::Damaged { path, why } => StoreError::RootInvalid { path, why },
         error => error,
     })
+}
+
+/// Whether a directory can be read and is neither a root nor empty.
+fn is_something_else(path: &Path) -> bool {
+    fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some()) && !path.join(ROOT_FILE).exists()
 }
 
 /// `root.json`, if there is one.
@@ -260,7 +270,7 @@ fn make_root(directory: &Directory) -> Result<RootRecord, StoreError> {
 /// Why a directory without `root.json` is no root that was left half made.
 fn foreign_content(directory: &Directory) -> Result<Option<String>, StoreError> {
     for name in directory.names()? {
-        if name.starts_with(".new-") {
+        if name.starts_with(TEMPORARY_PREFIX) {
             continue;
         }
         if !DIRECTORIES.contains(&name.as_str()) {

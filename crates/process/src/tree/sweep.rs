@@ -34,7 +34,7 @@ impl Tree {
             fault::point("process.sweep.round")?;
             let changed = sweep.kill_what_came_home()? | sweep.kill_members()?;
             sweep.wait_for_the_dying()?;
-            if !changed {
+            if !changed && sweep.is_cgroup_empty()? {
                 return Ok(Swept { ended: sweep.ended, survivors: sweep.survivors()? });
             }
             if sweep.is_over() {
@@ -85,8 +85,14 @@ impl Sweep<'_> {
         for member in self.tree.members()? {
             changed |= self.kill(member)?;
         }
-        self.tree.kill_group_of_root();
+        self.tree.kill_groups()?;
         Ok(changed)
+    }
+
+    /// Whether nothing is in the cgroup any more; what was killed there gets the time that is left.
+    fn is_cgroup_empty(&self) -> io::Result<bool> {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        self.tree.node.as_ref().map_or(Ok(true), |node| node.wait_until_empty(left))
     }
 
     /// Kills a process if it was not met before. Answers whether it was new.

@@ -222,8 +222,19 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Removes the marker of a terminal task.
+    /// Removes what a terminal task no longer needs, its marker last.
     fn close(&self, id: TaskId) {
+        let tidied = || -> Result<(), StoreError> {
+            if let Some(task) = self.root.task(id)?
+                && let Some(lock) = task.try_run_lock()?
+            {
+                task.remove_reserve(&lock)?;
+            }
+            Ok(())
+        };
+        if let Err(error) = tidied() {
+            log::line(format_args!("what lost runners of task {id} left can not be removed: {error}"));
+        }
         if let Err(error) = self.root.remove_open_marker(id) {
             log::line(format_args!("the marker of task {id} can not be removed: {error}"));
         }
