@@ -1,7 +1,10 @@
 //! `cargo xtask`: the chores of this workspace.
 
+mod bench;
+mod endurance;
 mod failure;
 mod fixtures;
+mod matrix;
 mod npm;
 mod real;
 mod suite;
@@ -43,6 +46,41 @@ enum Chore {
         #[arg(long)]
         case: Option<String>,
     },
+    /// Measure what a turn costs, beside pueue and task spooler
+    Bench {
+        /// Only these parts
+        #[arg(value_enum)]
+        parts: Vec<bench::Part>,
+        /// Samples of each latency
+        #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
+        samples: u32,
+    },
+    /// Run every kind of turn with every real CLI and compare with docs/providers.md
+    Matrix {
+        /// Write what is seen into the page
+        #[arg(long)]
+        write: bool,
+    },
+    /// Play every cell of the crash matrix and every damage to the state, and print the table
+    CrashMatrix {
+        /// Only what has this in its name, such as store.seal; with a space, also part of what is done: "turn.go PowerCut"
+        part: Option<String>,
+    },
+    /// Explore the model of the protocol
+    Model {
+        /// Faults in one history
+        #[arg(long, default_value_t = 12)]
+        faults: u8,
+    },
+    /// Very many tasks behind two slots, and a supervisor that is killed again and again
+    QueueStorm {
+        /// Number of tasks
+        #[arg(long, default_value_t = 1_000)]
+        tasks: u32,
+        /// How often the supervisor is killed
+        #[arg(long, default_value_t = 10)]
+        deaths: u32,
+    },
     /// Format check, lints, documentation, and every test
     Test {
         /// Fail when a test of a real component was skipped
@@ -66,6 +104,11 @@ fn main() -> ExitCode {
         Chore::Real { action: RealAction::Install { components } } => real::install(&components),
         Chore::Versions { update } => versions::run(update),
         Chore::Fixtures { components, case } => fixtures::run(&components, case.as_deref()),
+        Chore::Bench { parts, samples } => bench::run(&parts, samples as usize),
+        Chore::Matrix { write } => matrix::run(write),
+        Chore::CrashMatrix { part } => endurance::crash_matrix(part.as_deref()),
+        Chore::Model { faults } => endurance::model(faults),
+        Chore::QueueStorm { tasks, deaths } => endurance::queue_storm(tasks, deaths),
         Chore::Test { require_real } => suite::run(require_real),
     };
     match done {

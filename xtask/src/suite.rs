@@ -16,7 +16,8 @@ use crate::real;
 use crate::tally::Tally;
 
 /// The real components that tests use at present.
-const COMPONENTS: [Component; 4] = [Component::Claude, Component::Codex, Component::Opencode, Component::Pi];
+pub(crate) const COMPONENTS: [Component; 4] =
+    [Component::Claude, Component::Codex, Component::Opencode, Component::Pi];
 
 /// Runs them all, also after one failed; the last line tells the numbers.
 pub(crate) fn run(require_real: bool) -> Result<(), Failure> {

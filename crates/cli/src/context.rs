@@ -1,5 +1,6 @@
 //! Where a command works: the root, the supervisor, our own executable.
 
+use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -14,6 +15,8 @@ use crate::root;
 
 /// Name of the environment variable that stands for `--supervisor`.
 const SUPERVISOR_VARIABLE: &str = "DELEGATE_SUPERVISOR";
+/// Name of the environment variable that stands for `--pueue-config`.
+const PUEUE_CONFIG_VARIABLE: &str = "DELEGATE_PUEUE_CONFIG";
 /// Name of the environment variable with the number of slots.
 const SLOTS_VARIABLE: &str = "DELEGATE_SLOTS";
 /// Name of the program that takes the hidden words, as installed.
@@ -76,7 +79,11 @@ impl Place {
 /// A flag or variable that can not be used.
 pub(crate) fn open(globals: &Globals) -> Result<Setting, Refusal> {
     let root = root::resolve(globals.root.as_deref())?;
-    let (supervisor, supervisor_is_explicit) = supervisor(globals.supervisor)?;
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let Owner { kind, is_explicit, pueue_config } = Owner::choose(
+        (globals.supervisor, globals.pueue_config.as_deref()),
+        (variable(SUPERVISOR_VARIABLE), variable(PUEUE_CONFIG_VARIABLE)),
+    )?;
     let runner = globals.runner.as_deref().map(runner).transpose()?;
     let program = own_program()?;
     let here = std::env::current_dir().unwrap_or_default();
@@ -86,8 +93,9 @@ pub(crate) fn open(globals: &Globals) -> Result<Setting, Refusal> {
     let place = Place::new(root.clone(), shown_program, root_flag);
     Ok(Setting {
         context: turn::Context {
-            supervisor,
-            supervisor_is_explicit,
+            supervisor: kind,
+            supervisor_is_explicit: is_explicit,
+            pueue_config,
             runner,
             slots: slots()?,
             ..context(root, program)
@@ -109,6 +117,7 @@ fn context(root: AbsolutePath, program: AbsolutePath) -> turn::Context {
         root,
         supervisor: SupervisorKind::Embedded,
         supervisor_is_explicit: false,
+        pueue_config: None,
         runner: None,
         program,
         captured: turn::capture_environment(),
@@ -127,31 +136,63 @@ fn slots() -> Result<Option<u32>, Refusal> {
     }
 }
 
-/// The supervisor asked for, and whether anybody asked.
-fn supervisor(flag: Option<SupervisorKind>) -> Result<(SupervisorKind, bool), Refusal> {
-    let asked = match flag {
-        Some(kind) => Some(kind),
-        None => match std::env::var_os(SUPERVISOR_VARIABLE).filter(|value| !value.is_empty()) {
-            None => None,
-            Some(value) => {
-                let kind = value.to_str().and_then(|text| text.parse().ok());
-                Some(kind.ok_or_else(|| {
-                    Refusal::invalid_request(format!(
-                        "{SUPERVISOR_VARIABLE} must be embedded, pueue or slurm"
-                    ))
-                })?)
+/// The owner of new tasks.
+#[derive(Debug, PartialEq)]
+struct Owner {
+    kind: SupervisorKind,
+    /// Whether anybody asked for that kind.
+    is_explicit: bool,
+    pueue_config: Option<AbsolutePath>,
+}
+
+impl Owner {
+    /// From the flags and, where those are silent, from the variables: a configuration of Pueue asks for Pueue.
+    ///
+    /// # Errors
+    /// Two flags that contradict each other, a kind that is not there, or a path that is none.
+    fn choose(
+        flags: (Option<SupervisorKind>, Option<&Path>),
+        variables: (Option<OsString>, Option<OsString>),
+    ) -> Result<Self, Refusal> {
+        let named = match (flags, variables.0) {
+            ((Some(kind), _), _) => Some(kind),
+            ((None, Some(_)), _) => Some(SupervisorKind::Pueue),
+            ((None, None), Some(value)) => Some(kind_of(&value)?),
+            ((None, None), None) => variables.1.as_ref().map(|_| SupervisorKind::Pueue),
+        };
+        let kind = named.unwrap_or(SupervisorKind::Embedded);
+        let config = match (kind, flags.1, &variables.1) {
+            (SupervisorKind::Pueue, Some(path), _) => Some(pueue_config("--pueue-config", path)?),
+            (SupervisorKind::Pueue, None, Some(path)) => {
+                Some(pueue_config(PUEUE_CONFIG_VARIABLE, Path::new(path))?)
             }
-        },
-    };
-    match asked {
-        None => Ok((SupervisorKind::Embedded, false)),
-        Some(SupervisorKind::Embedded) => Ok((SupervisorKind::Embedded, true)),
-        Some(kind @ (SupervisorKind::Pueue | SupervisorKind::Slurm)) => Err(Refusal::correctable(
-            FailureCode::UnsupportedOption,
-            Stage::StartSupervisor,
-            format!("the supervisor {kind} is not part of this version; use embedded"),
-        )),
+            (_, None, _) => None,
+            (_, Some(_), _) => {
+                return Err(Refusal::invalid_request(format!(
+                    "--pueue-config does not go with --supervisor {kind}"
+                )));
+            }
+        };
+        if kind == SupervisorKind::Slurm {
+            return Err(Refusal::correctable(
+                FailureCode::UnsupportedOption,
+                Stage::StartSupervisor,
+                format!("the supervisor {kind} is not part of this version; use embedded or pueue"),
+            ));
+        }
+        Ok(Self { kind, is_explicit: named.is_some(), pueue_config: config })
     }
+}
+
+fn kind_of(value: &OsStr) -> Result<SupervisorKind, Refusal> {
+    value.to_str().and_then(|text| text.parse().ok()).ok_or_else(|| {
+        Refusal::invalid_request(format!("{SUPERVISOR_VARIABLE} must be embedded, pueue or slurm"))
+    })
+}
+
+fn pueue_config(name: &str, path: &Path) -> Result<AbsolutePath, Refusal> {
+    AbsolutePath::new(path)
+        .map_err(|fault| Refusal::invalid_request(format!("{name} {}: {fault}", path.display())))
 }
 
 /// The runner given with `--runner`: what it names must not depend on a link that may change (predecessor-core 1.1).
@@ -219,12 +260,28 @@ mod tests {
     }
 
     #[test]
-    fn only_the_embedded_supervisor_is_taken() {
-        assert_eq!(supervisor(Some(SupervisorKind::Embedded)), Ok((SupervisorKind::Embedded, true)));
-        for kind in [SupervisorKind::Pueue, SupervisorKind::Slurm] {
-            let refusal = supervisor(Some(kind)).unwrap_err();
-            assert_eq!(refusal.failure.code, FailureCode::UnsupportedOption);
-            assert!(refusal.error.contains(kind.as_str()));
+    fn a_flag_counts_before_a_variable() {
+        use SupervisorKind::{Embedded, Pueue, Slurm};
+        let path = |text: &str| AbsolutePath::new(Path::new(text)).ok();
+        let choose =
+            |kind, config: Option<&str>, kind_variable: Option<&str>, config_variable: Option<&str>| {
+                let variables = (kind_variable.map(OsString::from), config_variable.map(OsString::from));
+                Owner::choose((kind, config.map(Path::new)), variables)
+            };
+        let owner = |kind, is_explicit, config| Ok(Owner { kind, is_explicit, pueue_config: config });
+        assert_eq!(choose(None, None, None, None), owner(Embedded, false, None));
+        assert_eq!(choose(Some(Pueue), None, None, None), owner(Pueue, true, None));
+        assert_eq!(choose(None, Some("/q"), Some("embedded"), Some("/r")), owner(Pueue, true, path("/q")));
+        assert_eq!(choose(None, None, None, Some("/r")), owner(Pueue, true, path("/r")));
+        assert_eq!(choose(None, None, Some("embedded"), Some("/r")), owner(Embedded, true, None));
+        assert_eq!(choose(Some(Embedded), None, Some("pueue"), Some("/r")), owner(Embedded, true, None));
+        for (kind, config, variable, code) in [
+            (Some(Embedded), Some("/q"), None, FailureCode::InvalidRequest),
+            (None, Some("q"), None, FailureCode::InvalidRequest),
+            (None, None, Some("bogus"), FailureCode::InvalidRequest),
+            (Some(Slurm), None, None, FailureCode::UnsupportedOption),
+        ] {
+            assert_eq!(choose(kind, config, variable, None).unwrap_err().failure.code, code);
         }
     }
 }

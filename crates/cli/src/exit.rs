@@ -61,6 +61,7 @@ pub(crate) const fn of_failure(code: FailureCode) -> Exit {
         | FailureCode::StorageFull
         | FailureCode::TaskNotFound
         | FailureCode::EvidenceDamaged
+        | FailureCode::ContentPruned
         | FailureCode::TaskOperationFailed
         | FailureCode::DispatchFailed => Exit::Operational,
     }

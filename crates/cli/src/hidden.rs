@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use record::AbsolutePath;
 use supervise::embedded::{self, SUPERVISE_WORD, ServeOptions};
+use supervise::pueue::{PUEUE_DAEMON_WORD, become_daemon};
 use supervise::{DETACH_FLAG, RUN_WORD};
 use turn::RunnerExit;
 
@@ -23,6 +24,8 @@ pub(crate) enum Role {
     Runner,
     /// Starts runners.
     Supervisor,
+    /// The daemon of a private queue of Pueue.
+    PueueDaemon,
     /// The offline worker.
     Survey,
 }
@@ -32,6 +35,7 @@ pub(crate) fn role(words: &[OsString]) -> Option<Role> {
     match words.first()?.to_str()? {
         RUN_WORD => Some(Role::Runner),
         SUPERVISE_WORD => Some(Role::Supervisor),
+        PUEUE_DAEMON_WORD => Some(Role::PueueDaemon),
         SURVEY_WORD => Some(Role::Survey),
         _ => None,
     }
@@ -45,6 +49,10 @@ pub(crate) fn play(role: Role, words: &[OsString]) -> ExitCode {
             _ => runner(words).into(),
         },
         Role::Supervisor => supervisor(words),
+        Role::PueueDaemon => {
+            output::error(&format!("the daemon did not start: {}", become_daemon(words)));
+            Exit::Operational.into()
+        }
         Role::Survey => survey(),
     }
 }

@@ -16,3 +16,5 @@ pub(crate) const PROGRESS_DEFAULT_COLUMNS: usize = 80;
 pub(crate) const HELP_COLUMNS: usize = 100;
 /// Silence after which a progress line mentions it, in seconds.
 pub(crate) const SILENCE_WORTH_SAYING_SECONDS: f64 = 10.0;
+/// Rhythm in which a count changes in place on a terminal.
+pub(crate) const COUNT_INTERVAL: Duration = Duration::from_millis(200);

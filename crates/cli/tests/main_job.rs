@@ -26,7 +26,7 @@ fn the_offline_worker_surveys_a_workspace() {
     let outcome = &answer["outcome"];
     assert_eq!(outcome["reason"]["code"], "completed");
     assert_eq!(outcome["launched"], "yes");
-    assert_eq!(outcome["containment"], "subreaper");
+    assert_eq!(outcome["containment"], support::containment());
     assert_eq!(outcome["fence"], "none");
     let id = answer["task_id"].as_str().unwrap();
     let report = fs::read_to_string(lead.task_directory(id).join("result.txt")).unwrap();

@@ -52,9 +52,7 @@ impl Environment<'_> {
         let installed = self.installed.as_ref().map(|directory| directory.join(name));
         match (installed.as_deref().map(Text::read_raw), embedded) {
             (Some(Ok(text)), _) => Ok(text),
-            (Some(Err(error)), Some(embedded)) if error.kind() == io::ErrorKind::NotFound => {
-                Ok(Text::embedded(name, embedded))
-            }
+            (Some(Err(error)), Some(embedded)) if is_absent(&error) => Ok(Text::embedded(name, embedded)),
             (Some(Err(error)), _) => Err(unreadable(&installed.unwrap_or_default(), &error)),
             (None, Some(embedded)) => Ok(Text::embedded(name, embedded)),
             (None, None) => Err(unreadable(Path::new(name), &io::Error::from(io::ErrorKind::NotFound))),
@@ -75,7 +73,7 @@ impl Text {
     ///
     /// # Errors
     /// Exit 66: missing, unreadable or no regular file. Exit 65: longer than
-    /// [`FILE_MAX_BYTES`](crate::limits::FILE_MAX_BYTES).
+    /// [`FILE_MAX_BYTES`].
     pub fn read(path: &Path) -> Result<Self, Refusal> {
         Self::read_raw(path).map_err(|error| unreadable(path, &error))
     }
@@ -113,6 +111,11 @@ impl Text {
             )
         })
     }
+}
+
+/// A program may lie beside anything: what is called `config` there need not be a directory.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 fn unreadable(path: &Path, error: &io::Error) -> Refusal {

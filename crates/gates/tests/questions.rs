@@ -111,6 +111,12 @@ fn a_named_file_must_be_readable() {
     }
     // An installation without configuration: the embedded files stand in.
     assert_eq!(ask(&["check"], &[], Some(directory.path())).code, 0);
+    let file = directory.path().join("config");
+    std::fs::write(&file, "").expect("written");
+    assert_eq!(ask(&["check"], &[], Some(&file)).code, 0);
+    // An installed file that is there, but can not be read, is not passed over.
+    std::fs::create_dir(directory.path().join(CENTRAL_GATE_FILE)).expect("made");
+    assert_eq!(ask(&["check"], &[], Some(directory.path())).code, 66);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::policy::LoadedPolicy;
 use crate::rule::{Rule, Stage};
 
 /// Judges one normalized path; every finding is reported. Answers whether the rules of 4.8 allow it.
-pub fn confine(path: &str, policy: &LoadedPolicy, findings: &mut Findings) -> bool {
+pub(crate) fn confine(path: &str, policy: &LoadedPolicy, findings: &mut Findings) -> bool {
     let mut allowed = true;
     let mut refuse = |rule: Rule| {
         findings.add_path(rule, path);
@@ -39,10 +39,10 @@ pub fn confine(path: &str, policy: &LoadedPolicy, findings: &mut Findings) -> bo
             name => disguise::examine(name, &mut refuse),
         }
     }
-    if !policy.classes.allows(path) {
+    if !policy.classes().allows(path) {
         refuse(Rule::PathCharset);
     }
-    for class in policy.classes.denied(path) {
+    for class in policy.classes().denied(path) {
         findings.add_denied(class, path);
         allowed = false;
     }
@@ -57,9 +57,12 @@ mod tests {
         let mut findings = Findings::default();
         let allowed = confine(path, &LoadedPolicy::embedded().unwrap(), &mut findings);
         let policy_rule = |name: &str| {
-            Rule::ALL.iter().any(|rule| rule.stage() == Stage::Paths && name.split(':').next() == Some(rule.id()))
+            Rule::ALL
+                .iter()
+                .any(|rule| rule.stage() == Stage::Paths && name.split(':').next() == Some(rule.id()))
         };
-        let found: Vec<String> = findings.into_violations().into_iter().map(|v| v.rule.into_owned()).collect();
+        let found: Vec<String> =
+            findings.into_violations().into_iter().map(|v| v.rule.into_owned()).collect();
         assert_eq!(allowed, !found.iter().any(|name| policy_rule(name)), "{path}");
         found
     }
@@ -99,14 +102,29 @@ mod tests {
             ("git-hooks", &[".husky/x", "githooks/x", ".git-hooks"], &["husky/x", "mygithooks"]),
             (
                 "ci-config",
-                &[".github/workflows/x.yml", ".circleci/c", ".gitlab-ci.yml", ".pre-commit-config.yaml", "azure-pipelines.yml"],
+                &[
+                    ".github/workflows/x.yml",
+                    ".circleci/c",
+                    ".gitlab-ci.yml",
+                    ".pre-commit-config.yaml",
+                    "azure-pipelines.yml",
+                ],
                 &[".github/dependabot.yml", "gitlab-ci.yml"],
             ),
             ("dotenv", &[".env", ".env.local", "x/.env.d/y"], &[".environment", "x.env"]),
             ("direnv", &[".envrc"], &[".envrc2"]),
             (
                 "shell-startup",
-                &[".bashrc", ".bash_profile", ".bash_login", ".profile", ".zshrc", ".zshenv", ".zprofile", ".zlogin"],
+                &[
+                    ".bashrc",
+                    ".bash_profile",
+                    ".bash_login",
+                    ".profile",
+                    ".zshrc",
+                    ".zshenv",
+                    ".zprofile",
+                    ".zlogin",
+                ],
                 &["bashrc", ".bashrc/x"],
             ),
             ("ssh", &[".ssh/config"], &["ssh/config"]),
@@ -123,20 +141,54 @@ mod tests {
             ("certificate", &["x.crt", "x.cer", "x.der", "x.csr"], &["x.crt.txt", "crt"]),
             (
                 "credential-file",
-                &[".netrc", "netrc", ".npmrc", ".pypirc", ".pgpass", ".htpasswd", ".git-credentials", "x/credentials"],
+                &[
+                    ".netrc",
+                    "netrc",
+                    ".npmrc",
+                    ".pypirc",
+                    ".pgpass",
+                    ".htpasswd",
+                    ".git-credentials",
+                    "x/credentials",
+                ],
                 &["npmrc", "xnetrc"],
             ),
             (
                 "credential-name",
-                &["credential.rs", "my-secrets.txt", "api_key.rs", "apikey", "access-token", "refreshtoken", "private-key.md", "passwd", "Password.java"],
+                &[
+                    "credential.rs",
+                    "my-secrets.txt",
+                    "api_key.rs",
+                    "apikey",
+                    "access-token",
+                    "refreshtoken",
+                    "private-key.md",
+                    "passwd",
+                    "Password.java",
+                ],
                 &["secrets/x.rs", "accessor_tokens.rs", "pass.rs"],
             ),
-            ("cloud-config", &[".aws/x", ".gcloud/x", ".azure/x", ".kube/x", ".docker/x"], &["docker/x", ".dockerignore"]),
+            (
+                "cloud-config",
+                &[".aws/x", ".gcloud/x", ".azure/x", ".kube/x", ".docker/x"],
+                &["docker/x", ".dockerignore"],
+            ),
             (
                 "provider-auth",
                 &[
-                    ".claude/x", ".codex/x", ".anthropic/x", ".openai/x", ".gemini/x", ".antigravity/x", ".qwen/x",
-                    ".deepseek/x", ".kimi/x", ".grok/x", ".zai/x", ".cursor/x", ".delegation/x",
+                    ".claude/x",
+                    ".codex/x",
+                    ".anthropic/x",
+                    ".openai/x",
+                    ".gemini/x",
+                    ".antigravity/x",
+                    ".qwen/x",
+                    ".deepseek/x",
+                    ".kimi/x",
+                    ".grok/x",
+                    ".zai/x",
+                    ".cursor/x",
+                    ".delegation/x",
                 ],
                 &["claude/x", ".cursorrules"],
             ),
@@ -154,6 +206,10 @@ mod tests {
     #[test]
     fn every_class_that_fits_is_reported() {
         let found = rules(".ssh/id_rsa.pem");
-        assert!(["denied_path:private-key", "denied_path:ssh"].iter().all(|name| found.contains(&(*name).to_owned())));
+        assert!(
+            ["denied_path:private-key", "denied_path:ssh"]
+                .iter()
+                .all(|name| found.contains(&(*name).to_owned()))
+        );
     }
 }

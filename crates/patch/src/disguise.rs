@@ -8,12 +8,13 @@ use crate::rule::Rule;
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 
 /// Reports what a component, neither empty nor `.` nor `..`, could be taken for.
-pub fn examine(name: &str, refuse: &mut impl FnMut(Rule)) {
+pub(crate) fn examine(name: &str, refuse: &mut impl FnMut(Rule)) {
     let mut is_control = false;
     let mut is_metadata = false;
     for folded in fold(name) {
         is_control |= folded == ".git" || folded.strip_prefix("git~").is_some_and(is_number);
-        is_metadata |= folded == ".gitmodules" || folded == ".gitattributes" || is_metadata_short_name(&folded);
+        is_metadata |=
+            folded == ".gitmodules" || folded == ".gitattributes" || is_metadata_short_name(&folded);
     }
     // A second opinion from another implementation of the same rules; it can only add.
     is_control |= matches!(
@@ -38,12 +39,11 @@ pub fn examine(name: &str, refuse: &mut impl FnMut(Rule)) {
 /// What file systems may make of a component: HFS+ drops some code points and the case, NTFS splits at a backslash, cuts
 /// a stream name at a colon and drops trailing dots and blanks.
 fn fold(name: &str) -> impl Iterator<Item = String> {
-    let kept: String = name.chars().filter(|code| !is_ignored(*code)).collect();
-    kept.to_ascii_lowercase()
-        .split('\\')
-        .map(|part| part.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']).to_owned())
-        .collect::<Vec<_>>()
-        .into_iter()
+    name.split('\\').map(|part| {
+        let kept: String = part.chars().filter(|code| !is_ignored(*code)).collect();
+        let name = kept.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
+        name.to_ascii_lowercase()
+    })
 }
 
 fn is_ignored(code: char) -> bool {
@@ -70,9 +70,9 @@ fn is_metadata_short_name(folded: &str) -> bool {
 fn is_device(name: &str) -> bool {
     let stem = name.split(['.', ':']).next().unwrap_or_default().trim_end_matches(' ').to_ascii_lowercase();
     DEVICES.contains(&stem.as_str())
-        || ["com", "lpt"].iter().any(|port| {
-            stem.strip_prefix(port).is_some_and(|unit| unit.len() == 1 && is_number(unit))
-        })
+        || ["com", "lpt"]
+            .iter()
+            .any(|port| stem.strip_prefix(port).is_some_and(|unit| unit.len() == 1 && is_number(unit)))
 }
 
 #[cfg(test)]
@@ -90,12 +90,27 @@ mod tests {
     #[test]
     fn disguises_of_git() {
         for name in [
-            ".git", ".GIT", ".git.", ".git ", ".git. .", "git~1", "GIT~2", "git~12", ".gi\u{200c}t", ".g\u{feff}it",
-            ".git::$INDEX_ALLOCATION", ".git:x", "x\\.git", ".git\\x", ".gi\u{206a}t.",
+            ".git",
+            ".GIT",
+            ".git.",
+            ".git ",
+            ".git. .",
+            "git~1",
+            "GIT~2",
+            "git~12",
+            ".gi\u{200c}t",
+            ".g\u{feff}it",
+            ".git::$INDEX_ALLOCATION",
+            ".git:x",
+            "x\\.git",
+            ".git\\x",
+            ".gi\u{206a}t.",
         ] {
             assert!(rules(name).contains(&"git_control_disguise"), "{name:?}");
         }
-        for name in [".gitignore", "git", "git~", "git~x", ".git-x", "x.git", "g\u{200b}it", "agit~1", ".gitx:y"] {
+        for name in
+            [".gitignore", "git", "git~", "git~x", ".git-x", "x.git", "g\u{200b}it", "agit~1", ".gitx:y"]
+        {
             assert!(!rules(name).contains(&"git_control_disguise"), "{name:?}");
         }
     }
@@ -103,14 +118,35 @@ mod tests {
     #[test]
     fn disguises_of_metadata() {
         for name in [
-            ".gitmodules.", ".gitattributes ", ".gitmodules:x", "gitmod~1", "GITMOD~4", "gitatt~2", "gi7eba~1",
-            "gi7eba~9", "gi7eb~10", "gi7d2~10", "gi7d29~3", "g~100000", ".gitmo\u{200d}dules", "gi7eba~1.",
+            ".gitmodules.",
+            ".gitattributes ",
+            ".gitmodules:x",
+            "gitmod~1",
+            "GITMOD~4",
+            "gitatt~2",
+            "gi7eba~1",
+            "gi7eba~9",
+            "gi7eb~10",
+            "gi7d2~10",
+            "gi7d29~3",
+            "g~100000",
+            ".gitmo\u{200d}dules",
+            "gi7eba~1.",
         ] {
             assert!(rules(name).contains(&"git_metadata_disguise"), "{name:?}");
         }
         for name in [
-            ".gitmodules", ".GitAttributes", "gitmod~5", "gitmod~0", "gi7eba~10", "gi7eb~1", "gi7eba~", "gi7ebb~1",
-            "gi7eba~0", ".gitmodulesx", "x.gitmodules",
+            ".gitmodules",
+            ".GitAttributes",
+            "gitmod~5",
+            "gitmod~0",
+            "gi7eba~10",
+            "gi7eb~1",
+            "gi7eba~",
+            "gi7ebb~1",
+            "gi7eba~0",
+            ".gitmodulesx",
+            "x.gitmodules",
         ] {
             assert!(!rules(name).contains(&"git_metadata_disguise"), "{name:?}");
         }
@@ -118,7 +154,9 @@ mod tests {
 
     #[test]
     fn devices() {
-        for name in ["aux", "nul.txt", "COM1", "lpt0", "con:x", "prn .x", "CONIN$", "conout$.log", "com0", "nul"] {
+        for name in
+            ["aux", "nul.txt", "COM1", "lpt0", "con:x", "prn .x", "CONIN$", "conout$.log", "com0", "nul"]
+        {
             assert!(rules(name).contains(&"reserved_device_name"), "{name:?}");
         }
         for name in ["auxiliary", "com", "com10", "console", "xnul", "lptx", "conin", "a.nul"] {

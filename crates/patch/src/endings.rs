@@ -6,7 +6,7 @@ use crate::git::{Answer, Settings};
 
 /// The attributes of one path that decide over its line ends, as `git check-attr` words them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Attributes {
+pub(crate) struct Attributes {
     text: String,
     crlf: String,
     eol: String,
@@ -22,7 +22,7 @@ enum Conversion {
 
 impl Attributes {
     /// Reads the answer of `git check-attr -z text crlf eol`: triples of path, name and value.
-    pub fn read(answer: &Answer) -> Vec<(String, Attributes)> {
+    pub(crate) fn read(answer: &Answer) -> Vec<(String, Attributes)> {
         let Some(text) = answer.succeeded().and_then(|bytes| str::from_utf8(bytes).ok()) else {
             return Vec::new();
         };
@@ -77,7 +77,7 @@ fn converts_by_default(settings: &Settings) -> bool {
 }
 
 /// The bytes that git compares.
-pub fn compared<'c>(content: &'c [u8], attributes: &Attributes, settings: &Settings) -> Cow<'c, [u8]> {
+pub(crate) fn compared<'c>(content: &'c [u8], attributes: &Attributes, settings: &Settings) -> Cow<'c, [u8]> {
     let conversion = attributes.conversion(settings);
     let converts = match conversion {
         Conversion::Always => true,
@@ -97,7 +97,7 @@ pub fn compared<'c>(content: &'c [u8], attributes: &Attributes, settings: &Setti
 }
 
 /// Whether a CRLF line end is in the bytes.
-pub fn has_crlf(content: &[u8]) -> bool {
+pub(crate) fn has_crlf(content: &[u8]) -> bool {
     memchr::memmem::find(content, b"\r\n").is_some()
 }
 
@@ -159,6 +159,9 @@ mod tests {
             assert_eq!(compared(content, &auto, &Settings::default()).as_ref(), content);
         }
         assert_eq!(compared(b"a\r\n\x1a", &auto, &Settings::default()).as_ref(), b"a\n\x1a");
-        assert_eq!(compared(b"a\rb\r\n", &attributes("set", "", ""), &Settings::default()).as_ref(), b"a\rb\n");
+        assert_eq!(
+            compared(b"a\rb\r\n", &attributes("set", "", ""), &Settings::default()).as_ref(),
+            b"a\rb\n"
+        );
     }
 }

@@ -15,11 +15,11 @@ use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
-pub use call::{Answer, Call};
+pub(crate) use call::{Answer, Call};
 
 /// The git program and the search path that it may use for itself.
 #[derive(Debug, Clone)]
-pub struct Git {
+pub(crate) struct Git {
     program: PathBuf,
     search: OsString,
 }
@@ -27,7 +27,7 @@ pub struct Git {
 impl Git {
     /// The first `git` in the absolute directories of a search path. Relative entries are dropped: they would let the
     /// current directory name the program.
-    pub fn find(search: Option<&OsStr>) -> Option<Self> {
+    pub(crate) fn find(search: Option<&OsStr>) -> Option<Self> {
         let directories: Vec<PathBuf> =
             std::env::split_paths(search?).filter(|directory| directory.is_absolute()).collect();
         let program = directories.iter().map(|directory| directory.join("git")).find(|file| {
@@ -39,7 +39,7 @@ impl Git {
 
 /// What git says about a worktree.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Discovery {
+pub(crate) struct Discovery {
     /// The top level.
     pub top: PathBuf,
     /// The git directory of this worktree.
@@ -50,16 +50,17 @@ pub struct Discovery {
 
 /// The two settings of the repository that change how text is compared.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Settings {
+pub(crate) struct Settings {
     /// `core.autocrlf`.
     pub autocrlf: Option<OsString>,
     /// `core.eol`.
     pub eol: Option<OsString>,
 }
 
-/// A private place for git: an empty home, an empty git directory, an empty worktree, and the bytes of the patch.
+/// A private place for git: an empty git directory, an empty directory as home and as worktree of the reading, and the
+/// bytes of the patch.
 #[derive(Debug)]
-pub struct Isolation {
+pub(crate) struct Isolation {
     git: Git,
     scratch: TempDir,
     workdir: PathBuf,
@@ -70,7 +71,7 @@ impl Isolation {
     ///
     /// # Errors
     /// It can not be made, or it or git itself would lie inside the worktree.
-    pub fn new(git: &Git, temporary: &Path, workdir: &Path, patch: Option<&[u8]>) -> io::Result<Self> {
+    pub(crate) fn new(git: &Git, temporary: &Path, workdir: &Path, patch: Option<&[u8]>) -> io::Result<Self> {
         let outside = |path: &Path| path.canonicalize().is_ok_and(|path| !path.starts_with(workdir));
         if !outside(temporary) || !outside(&git.program) {
             return Err(io::Error::other("inside the worktree"));
@@ -81,7 +82,7 @@ impl Isolation {
             .tempdir_in(temporary.canonicalize()?)?;
         let root = scratch.path();
         let mut builder = DirBuilder::new();
-        for directory in ["home", "empty", "git", "git/objects", "git/refs"] {
+        for directory in ["empty", "git", "git/objects", "git/refs"] {
             builder.mode(0o700).create(root.join(directory))?;
         }
         write_new(&root.join("git/HEAD"), b"ref: refs/heads/none\n")?;
@@ -97,7 +98,7 @@ impl Isolation {
 
     /// `git` with the exact environment and nothing else.
     fn command(&self, directory: &Path) -> Command {
-        let home = self.path("home");
+        let home = self.path("empty");
         let mut command = Command::new(&self.git.program);
         command
             .env_clear()
@@ -121,9 +122,12 @@ impl Isolation {
     fn private(&self, worktree: &Path, settings: &Settings) -> Command {
         let mut command = self.command(worktree);
         command.env("GIT_DIR", self.path("git")).env("GIT_WORK_TREE", worktree);
-        for option in
-            ["core.protectHFS=true", "core.protectNTFS=true", "core.fsmonitor=false", "core.attributesFile=/dev/null"]
-        {
+        for option in [
+            "core.protectHFS=true",
+            "core.protectNTFS=true",
+            "core.fsmonitor=false",
+            "core.attributesFile=/dev/null",
+        ] {
             command.args(["-c", option]);
         }
         for (name, value) in [("core.autocrlf=", &settings.autocrlf), ("core.eol=", &settings.eol)] {
@@ -137,14 +141,14 @@ impl Isolation {
     }
 
     /// Asks for the version.
-    pub fn version(&self) -> Call {
+    pub(crate) fn version(&self) -> Call {
         let mut command = self.command(&self.path("empty"));
         command.arg("--version");
         Call::start(command)
     }
 
     /// Asks for top level, git directory and common directory.
-    pub fn discovery(&self) -> Call {
+    pub(crate) fn discovery(&self) -> Call {
         let mut command = self.command(&self.workdir);
         command.args([
             "rev-parse",
@@ -157,21 +161,24 @@ impl Isolation {
     }
 
     /// Asks for the two settings.
-    pub fn settings(&self) -> Call {
+    pub(crate) fn settings(&self) -> Call {
         let mut command = self.command(&self.workdir);
         command.args(["config", "-z", "--get-regexp", "^core\\.(autocrlf|eol)$"]);
         Call::start(command)
     }
 
     /// Asks how git reads the patch at a level: one record a section, then creations and deletions.
-    pub fn reading(&self, level: u8) -> Call {
+    pub(crate) fn reading(&self, level: u8) -> Call {
         let mut command = self.private(&self.path("empty"), &Settings::default());
-        command.args(["apply", "--numstat", "--summary", "-z"]).arg(format!("-p{level}")).arg(self.path("patch"));
+        command
+            .args(["apply", "--numstat", "--summary", "-z"])
+            .arg(format!("-p{level}"))
+            .arg(self.path("patch"));
         Call::start(command)
     }
 
     /// Asks whether the patch applies at a level.
-    pub fn check(&self, level: u8, settings: &Settings) -> Call {
+    pub(crate) fn check(&self, level: u8, settings: &Settings) -> Call {
         let mut command = self.private(&self.workdir, settings);
         command
             .args(["apply", "--check", "--whitespace=nowarn"])
@@ -184,13 +191,27 @@ impl Isolation {
     ///
     /// # Errors
     /// The list of paths can not be stored.
-    pub fn attributes(&self, paths: &[&str], settings: &Settings) -> io::Result<Call> {
+    pub(crate) fn attributes(&self, paths: &[&str], settings: &Settings) -> io::Result<Call> {
         let list = self.path("paths");
         write_new(&list, paths.join("\0").as_bytes())?;
         let mut command = self.private(&self.workdir, settings);
-        command.args(["check-attr", "-z", "--stdin", "text", "crlf", "eol"]).stdin(std::fs::File::open(list)?);
+        command
+            .args(["check-attr", "-z", "--stdin", "text", "crlf", "eol"])
+            .stdin(std::fs::File::open(list)?);
         Ok(Call::start(command))
     }
+}
+
+fn names_neither(file: &Path) -> bool {
+    match std::fs::symlink_metadata(file) {
+        Err(error) => return error.kind() == io::ErrorKind::NotFound,
+        Ok(facts) if !facts.is_file() || facts.len() > CONFIGURATION_MAX_BYTES => return false,
+        Ok(_) => {}
+    }
+    let Ok(mut bytes) = std::fs::read(file) else { return false };
+    bytes.make_ascii_lowercase();
+    let holds = |word: &str| memchr::memmem::find(&bytes, word.as_bytes()).is_some();
+    !["autocrlf", "eol", "include"].into_iter().any(holds)
 }
 
 fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
@@ -200,7 +221,7 @@ fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
 impl Discovery {
     /// Reads the answer of [`Isolation::discovery`]; `None` when git could not name the worktree. A path that holds a line
     /// feed can not be told apart and is not named either.
-    pub fn read(answer: &Answer) -> Option<Self> {
+    pub(crate) fn read(answer: &Answer) -> Option<Self> {
         let text = answer.succeeded()?.strip_suffix(b"\n")?;
         let mut lines = text.split(|byte| *byte == b'\n').map(|line| PathBuf::from(OsStr::from_bytes(line)));
         let found =
@@ -209,9 +230,22 @@ impl Discovery {
     }
 }
 
+/// Largest configuration that is looked through before git is asked instead, in bytes.
+const CONFIGURATION_MAX_BYTES: u64 = 1 << 20;
+
 impl Settings {
+    /// Whether the repository of a worktree plainly has neither setting, so that git need not be asked: the names of the
+    /// two keys, and of what brings in other files, stand nowhere in its configuration. Keys can not be written in another
+    /// way (git-config(1), "Syntax").
+    pub(crate) fn plainly_absent(workdir: &Path) -> bool {
+        let control = workdir.join(".git");
+        let is_own = control.symlink_metadata().is_ok_and(|facts| facts.is_dir())
+            && control.join("commondir").symlink_metadata().is_err();
+        is_own && ["config", "config.worktree"].iter().all(|name| names_neither(&control.join(name)))
+    }
+
     /// Reads the answer of [`Isolation::settings`]; the last value of a name counts.
-    pub fn read(answer: &Answer) -> Self {
+    pub(crate) fn read(answer: &Answer) -> Self {
         let mut settings = Self::default();
         for entry in answer.succeeded().unwrap_or_default().split(|byte| *byte == 0) {
             let end = entry.iter().position(|byte| *byte == b'\n');

@@ -16,7 +16,7 @@ fn bounded(rule: Rule, count: u64, max: u64, findings: &mut Findings) -> bool {
 }
 
 /// Whether there are few enough lines, at least one file, and few enough files; each is reported otherwise.
-pub fn counts(parsed: &Parsed<'_>, policy: &Policy, findings: &mut Findings) -> [bool; 3] {
+pub(crate) fn counts(parsed: &Parsed<'_>, policy: &Policy, findings: &mut Findings) -> [bool; 3] {
     let files = parsed.sections.len() as u64;
     if files == 0 {
         findings.add(Rule::NoFilesInPatch);
@@ -29,7 +29,12 @@ pub fn counts(parsed: &Parsed<'_>, policy: &Policy, findings: &mut Findings) -> 
 }
 
 /// Whether the totals are within the limits; also judges the operation and size of each file.
-pub fn judge(files: &[File<'_, '_>], policy: &Policy, allow_delete: bool, findings: &mut Findings) -> bool {
+pub(crate) fn judge(
+    files: &[File<'_, '_>],
+    policy: &Policy,
+    allow_delete: bool,
+    findings: &mut Findings,
+) -> bool {
     let limits = &policy.limits;
     let delete_allowed = allow_delete && policy.operations.delete == "denied-by-default";
     let (mut added, mut hunks) = (0_u64, 0_u64);
@@ -63,7 +68,7 @@ pub fn judge(files: &[File<'_, '_>], policy: &Policy, allow_delete: bool, findin
 }
 
 /// Reports sections that git takes for a creation or deletion although both headers name a file (8.4).
-pub fn one_sided(parsed: &Parsed<'_>, level: Option<u8>, findings: &mut Findings) {
+pub(crate) fn one_sided(parsed: &Parsed<'_>, level: Option<u8>, findings: &mut Findings) {
     for section in &parsed.sections {
         let [hunk] = &parsed.hunks[section.hunks.clone()] else { continue };
         if section.has_git_line {

@@ -170,8 +170,7 @@ impl<'a> Parser<'a, '_> {
         } else if let Some(mode) = line.strip_prefix(b"deleted file mode ").and_then(form::mode) {
             self.open().declared = Some(Operation::Delete);
             self.mode(Some(mode), false);
-        } else if let Some(mode) =
-            line.strip_prefix(b"old mode ").or_else(|| line.strip_prefix(b"new mode "))
+        } else if let Some(mode) = line.strip_prefix(b"old mode ").or_else(|| line.strip_prefix(b"new mode "))
         {
             self.findings.add(Rule::ModeChange);
             if form::mode(mode).is_some_and(form::is_special) {
@@ -252,9 +251,11 @@ impl<'a> Parser<'a, '_> {
     }
 
     fn old_header(&mut self, text: &'a [u8]) {
-        if self.open.as_ref().is_some_and(|open| {
-            open.old.is_some() || open.bad || open.first_hunk < self.parsed.hunks.len()
-        }) {
+        if self
+            .open
+            .as_ref()
+            .is_some_and(|open| open.old.is_some() || open.bad || open.first_hunk < self.parsed.hunks.len())
+        {
             self.close();
         }
         let path = self.header_path(text);

@@ -37,7 +37,7 @@ impl Shape {
 }
 
 /// The shape of one section; `None` when it does not say what is a prefix.
-pub fn shape(old: &HeaderPath<'_>, new: &HeaderPath<'_>) -> Option<Shape> {
+pub(crate) fn shape(old: &HeaderPath<'_>, new: &HeaderPath<'_>) -> Option<Shape> {
     // Outer `None`: no prefix, or nothing after it. Inner `None`: the side is missing.
     fn rest<'s>(side: &'s HeaderPath<'_>, prefix: &str) -> Option<Option<&'s str>> {
         match side.real() {
@@ -59,7 +59,7 @@ pub fn shape(old: &HeaderPath<'_>, new: &HeaderPath<'_>) -> Option<Shape> {
 }
 
 /// The one shape of all sections. `Err` reports why there is none; `Ok(None)`: there are no sections.
-pub fn uniform(sections: &[Section<'_>], findings: &mut Findings) -> Result<Option<Shape>, ()> {
+pub(crate) fn uniform(sections: &[Section<'_>], findings: &mut Findings) -> Result<Option<Shape>, ()> {
     let mut seen = HashSet::new();
     for section in sections {
         match shape(&section.old, &section.new) {
@@ -78,7 +78,7 @@ pub fn uniform(sections: &[Section<'_>], findings: &mut Findings) -> Result<Opti
 }
 
 /// A path without `level` leading components; nothing is collapsed.
-pub fn strip(path: &str, level: u8) -> Option<&str> {
+pub(crate) fn strip(path: &str, level: u8) -> Option<&str> {
     let mut rest = path;
     for _ in 0..level {
         rest = rest.split_once('/')?.1;
@@ -88,30 +88,39 @@ pub fn strip(path: &str, level: u8) -> Option<&str> {
 
 /// A section under the name that it has in the worktree.
 #[derive(Debug)]
-pub struct File<'p, 'a> {
+pub(crate) struct File<'p, 'a> {
     /// The normalized path.
     pub path: &'p str,
     /// Its section.
     pub section: &'p Section<'a>,
 }
 
-/// Normalizes every section, and reports names that do not agree or occur twice.
-pub fn normalize<'p, 'a>(parsed: &'p Parsed<'a>, level: u8, findings: &mut Findings) -> Vec<File<'p, 'a>> {
-    let mut files = Vec::with_capacity(parsed.sections.len());
-    for section in &parsed.sections {
-        let sides = [&section.old, &section.new].map(|side| side.real().map(|path| strip(path, level)));
-        if sides.contains(&Some(None)) {
-            findings.add(Rule::StripLevelUnderflow);
-            continue;
-        }
-        let [old, new] = sides.map(Option::flatten);
-        if let (Some(old), Some(new)) = (old, new)
-            && old != new
-        {
-            findings.add_path(Rule::PathPairMismatch, old);
-        }
-        if let Some(path) = old.or(new) {
-            files.push(File { path, section });
+/// The sections under the names that they have in the worktree; one whose level leaves no name is not among them.
+pub(crate) fn files<'p, 'a>(parsed: &'p Parsed<'a>, level: u8) -> impl Iterator<Item = File<'p, 'a>> {
+    parsed.sections.iter().filter_map(move |section| {
+        let mut names = sides(section).flatten().map(|path| strip(path, level));
+        let first = names.next()??;
+        names.all(|name| name.is_some()).then_some(File { path: first, section })
+    })
+}
+
+fn sides<'p>(section: &'p Section<'_>) -> impl Iterator<Item = Option<&'p str>> {
+    [section.old.real(), section.new.real()].into_iter()
+}
+
+/// Normalizes every section, and reports names that are empty, do not agree or occur twice.
+pub(crate) fn normalize<'p, 'a>(
+    parsed: &'p Parsed<'a>,
+    level: u8,
+    findings: &mut Findings,
+) -> Vec<File<'p, 'a>> {
+    let files: Vec<File<'p, 'a>> = files(parsed, level).collect();
+    if files.len() < parsed.sections.len() {
+        findings.add(Rule::StripLevelUnderflow);
+    }
+    for file in &files {
+        if sides(file.section).flatten().any(|path| strip(path, level) != Some(file.path)) {
+            findings.add_path(Rule::PathPairMismatch, file.path);
         }
     }
     repeated(&files, findings);
@@ -154,10 +163,24 @@ mod tests {
         let null = "/dev/null";
         let (prefixed, bare) = (Some(Shape::GitPrefixed), Some(Shape::Unprefixed));
         for (old, new, expected) in [
-            ("a/x", "b/x", prefixed), ("a/x", null, prefixed), (null, "b/x", prefixed), ("a//x", "b//x", prefixed),
-            ("x", "x", bare), ("x", "y", bare), (null, "x", bare), ("src/x", null, bare), ("a", "a", bare),
-            (null, null, None), ("a/x", "b/y", None), ("b/x", "a/x", None), (null, "a/x", None), ("b/x", null, None),
-            ("a/x", "a/x", None), ("a/x", "x", None), ("x", "b/x", None), ("a/", "b/", None),
+            ("a/x", "b/x", prefixed),
+            ("a/x", null, prefixed),
+            (null, "b/x", prefixed),
+            ("a//x", "b//x", prefixed),
+            ("x", "x", bare),
+            ("x", "y", bare),
+            (null, "x", bare),
+            ("src/x", null, bare),
+            ("a", "a", bare),
+            (null, null, None),
+            ("a/x", "b/y", None),
+            ("b/x", "a/x", None),
+            (null, "a/x", None),
+            ("b/x", null, None),
+            ("a/x", "a/x", None),
+            ("a/x", "x", None),
+            ("x", "b/x", None),
+            ("a/", "b/", None),
         ] {
             assert_eq!(shape(&side(old), &side(new)), expected, "{old} {new}");
         }

@@ -2,6 +2,8 @@
 
 #![allow(unsafe_code)]
 
+mod spawn;
+
 use std::fs;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, RawFd};
@@ -9,6 +11,8 @@ use std::ptr;
 
 use rustix::ioctl::{Opcode, Updater, ioctl, opcode};
 use rustix::process::Signal;
+
+pub(crate) use spawn::{Execution, spawn_into_cgroup};
 
 /// `CLOSE_RANGE_CLOEXEC` of `linux/close_range.h`: mark instead of closing. Linux 5.11.
 const CLOSE_RANGE_CLOSE_ON_EXEC: libc::c_uint = 1 << 2;

@@ -32,7 +32,12 @@ fn main() -> io::Result<()> {
         ["orphan", parent] => orphan(parent.parse().unwrap_or(0)),
         ["chain", link] => chain(link.parse().unwrap_or(CHAIN_MAX_LINKS)),
         ["first-thread-ends"] => first_thread_ends(),
-        ["launch", output, script] => launch_and_live(Path::new(output), script),
+        ["launch", output, script] => launch_and_live(shell(Path::new(output), script)?),
+        ["launch-in", node, output, script] => {
+            let node = process::CgroupNode::open(Path::new(node))?.ok_or(io::ErrorKind::NotFound)?;
+            let containment = Containment::Cgroup { node, required: true };
+            launch_and_live(LaunchSpec { containment, ..shell(Path::new(output), script)? })
+        }
         ["parent", script] => parent(script),
         ["detach", log] => {
             process::detach::become_detached(Some(Path::new(log)))?;
@@ -42,6 +47,10 @@ fn main() -> io::Result<()> {
         ["signals"] => signals(),
         ["fence-asked"] => asked_for_fence(),
         ["subreaper-asked"] => asked_for_subreaper(),
+        ["cgroup-asked"] => {
+            println!("{:?}", process::CgroupHome::find());
+            Ok(())
+        }
         _ => Err(io::Error::other("unknown role")),
     }
 }
@@ -125,11 +134,9 @@ fn first_thread_ends() -> io::Result<()> {
 }
 
 /// Does what a runner does until it is lost: starts a child through the gate, says which one, and lives.
-fn launch_and_live(output: &Path, script: &str) -> io::Result<()> {
+fn launch_and_live(spec: LaunchSpec) -> io::Result<()> {
     process::become_subreaper()?;
-    let child = Gate::spawn(&env::current_exe()?, shell(output, script)?)
-        .and_then(Gate::go)
-        .map_err(io::Error::other)?;
+    let child = Gate::spawn(&env::current_exe()?, spec).and_then(Gate::go).map_err(io::Error::other)?;
     println!("{} {}", child.identity().pid, child.identity().start_time);
     io::stdout().flush()?;
     live();

@@ -8,6 +8,7 @@ use record::request::Request;
 use crate::error::PlanError;
 use crate::host::Host;
 use crate::judge::Judge;
+use crate::login::LoginFile;
 use crate::models::ModelListing;
 use crate::probe::{self, Probe, ProbeOutput};
 use crate::summary::Summariser;
@@ -50,6 +51,11 @@ pub trait Profile: Sync {
     /// Names of variables whose values are secret and may come from an environment file only (STATE.md 8).
     fn secret_names(&self) -> &'static [&'static str] {
         &[]
+    }
+
+    /// Where the CLI keeps its login; `None` when no file tells whether it is signed in.
+    fn login_file(&self) -> Option<LoginFile> {
+        None
     }
 
     /// How the CLI lists its models; `None` when it can not (providers.md 7).

@@ -3,6 +3,8 @@
 //! A line may be as long as the answer, and its kind must be known all the same; so nothing of a line is kept but the wanted
 //! values, each cut. What is no JSON gives values of no use and never an error: judges are strict, this is not.
 
+use memchr::memchr3;
+
 use crate::limits::{SKIM_MAX_DEPTH, SKIM_TEXT_MAX_BYTES};
 
 /// The wanted values of one line, by their path (`item.type`; array positions have no name). Of values under the same path
@@ -77,15 +79,28 @@ impl Skim {
 
     /// Takes the next bytes; `line` gets the values of each line that ends in them.
     pub(crate) fn feed(&mut self, bytes: &[u8], mut line: impl FnMut(&Fields)) {
-        for &byte in bytes {
+        let mut rest = bytes;
+        while let Some((&byte, after)) = rest.split_first() {
+            rest = after;
             if byte == b'\n' {
                 self.end_word();
                 line(&self.fields);
                 *self = Self::new(self.wanted);
             } else {
                 self.take(byte);
+                rest = self.passed_over(rest);
             }
         }
+    }
+
+    /// What is left of the bytes behind those of a text that is cut already: only its end, an escape or the end of the line count.
+    fn passed_over<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        let cut = self.raw.len() == SKIM_TEXT_MAX_BYTES;
+        if !cut || self.state != (State::Text { escaped: false, digits: 0 }) {
+            return bytes;
+        }
+        let end = memchr3(b'"', b'\\', b'\n', bytes).unwrap_or(bytes.len());
+        &bytes[end..]
     }
 
     /// The same for objects that may go over several lines: each ends with its closing brace.

@@ -175,29 +175,6 @@ fn opencode_says_when_to_come_back() {
     assert_eq!(retry_at.map(|time| time.to_string()).as_deref(), Some("1970-01-01T00:00:01.001000000Z"));
 }
 
-/// Cut after every line, and in the middle of it: nothing is committed unless the event that ends the turn is there.
-#[test]
-fn a_cut_stream_is_committed_only_with_its_end() {
-    for (cli, profile) in CLIS {
-        for (case, _) in EXPECTED {
-            let stdout = recorded(cli, case).stdout;
-            let mut end = 0;
-            for line in stdout.split_inclusive(|byte| *byte == b'\n') {
-                for end in [end + line.len() / 2, end + line.len()] {
-                    let cut = &stdout[..end];
-                    let mut summariser = catalogue().get(&profile.parse().unwrap()).unwrap().summariser();
-                    summariser.feed(cut);
-                    summariser.feed(b"\n");
-                    let committed = Left::stdout(cut).code(profile) == Completed;
-                    let ended = summariser.summary().terminal == Some(Terminal::Success);
-                    assert!(ended || !committed, "{cli} {case}, cut at byte {end}");
-                }
-                end += line.len();
-            }
-        }
-    }
-}
-
 #[test]
 fn an_unknown_conversation_is_told_in_the_clis_words() {
     for (cli, profile) in CLIS {

@@ -6,8 +6,10 @@ use common::Left;
 use proptest::prelude::*;
 use provider::{Summary, catalogue};
 
-const PROFILES: [&str; 6] =
-    ["antigravity:print", "claude:print", "codex:exec", "offline:survey", "opencode:run", "pi:json"];
+/// The ids of all profiles.
+fn profiles() -> Vec<String> {
+    catalogue().all().iter().map(|profile| profile.description().id.to_string()).collect()
+}
 
 /// Lines that are near enough to real ones to get deep into each grammar.
 const LINES: &[&str] = &[
@@ -88,7 +90,7 @@ proptest! {
     #[test]
     fn pieces_change_nothing(stdout in streams(), stderr in prop::collection::vec(any::<u8>(), 0..64), most in 1_usize..40, cut in any::<prop::sample::Index>()) {
         let place = cut.index(stdout.len() + 1);
-        for profile in PROFILES {
+        for profile in &profiles() {
             let left = Left { stdout: &stdout, stderr: &stderr, ..Left::default() };
             prop_assert_eq!(left.judge(profile), left.judge_in_pieces(profile, most));
             let whole = summary(profile, &[&stdout]);
@@ -99,7 +101,7 @@ proptest! {
 
     #[test]
     fn what_is_shown_is_short_and_plain(stdout in streams()) {
-        for profile in PROFILES {
+        for profile in &profiles() {
             let summary = summary(profile, &[&stdout]);
             let texts = summary.last_event.into_iter().flat_map(|(kind, words)| [kind, words]).chain(summary.tool).chain(summary.session);
             for text in texts {

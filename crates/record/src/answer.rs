@@ -49,6 +49,9 @@ pub struct Answer {
     /// The raw evidence.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub raw: Option<Vec<RawFile>>,
+    /// Set when the content of the task was removed by retention: there is no answer to read any more, and no raw output.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub pruned: bool,
     /// Digest of the bytes of `seal.json`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub evidence_sha256: Option<Sha256Digest>,
@@ -104,6 +107,7 @@ impl Answer {
             outcome: None,
             payload: None,
             raw: None,
+            pruned: false,
             evidence_sha256: None,
             supervisor: None,
             stop: None,

@@ -75,6 +75,8 @@ vocabulary! {
         TaskNotFound = "task_not_found",
         /// A record or file of the task is damaged.
         EvidenceDamaged = "evidence_damaged",
+        /// The content of the task was removed by retention.
+        ContentPruned = "content_pruned",
         /// An operation on an existing task failed.
         TaskOperationFailed = "task_operation_failed",
         /// Anything else before the task existed.

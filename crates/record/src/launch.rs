@@ -6,7 +6,7 @@ use crate::id::Nonce;
 use crate::json::Record;
 use crate::vocabulary::vocabulary;
 use crate::words::{Containment, Fence};
-use crate::{ProfileId, RootId, Sha256Digest, TaskId, Timestamp};
+use crate::{AbsolutePath, ProfileId, RootId, Sha256Digest, TaskId, Timestamp};
 
 /// The content of `launch.json`: the only licence to execute the provider (STATE.md 3.4).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +34,9 @@ pub struct Launch {
     pub host_name: String,
     /// The containment that will be entered.
     pub containment: Containment,
+    /// Directory of the cgroup that was made for the turn, with the containment `cgroup` only (STATE.md 6).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cgroup: Option<AbsolutePath>,
     /// Digest of what git obeys in the workspace, for a turn that may change it; absent = it could not be determined
     /// (STATE.md 7).
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -50,6 +50,16 @@ impl Request {
     }
 }
 
+/// Name of the cgroup of a task (STATE.md 6).
+pub fn cgroup_name(root: RootId, task: TaskId) -> String {
+    format!("{}{task}", cgroup_prefix(root))
+}
+
+/// What the names of the cgroups of a root's tasks begin with; the task's id follows.
+pub fn cgroup_prefix(root: RootId) -> String {
+    format!("delegate-{root}-")
+}
+
 /// The cookie of a task.
 pub fn cookie(root: RootId, task: TaskId) -> String {
     format!("{root}-{task}")
@@ -88,6 +98,15 @@ pub struct RequestedLimits {
     pub start_by: Option<Span>,
     /// Longest wait for a workspace lease, counted from admission.
     pub lease_wait: Span,
+    /// Main memory of all processes of the turn together, in bytes (STATE.md 6).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub memory_bytes: Option<ByteSize>,
+    /// Processes and threads of the turn at once, more than zero (STATE.md 6).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pids: Option<u32>,
+    /// Processors' worth of time for the turn, more than zero (STATE.md 6).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub cpus: Option<u32>,
 }
 
 /// An exact predecessor.

@@ -36,6 +36,9 @@ pub struct Submission {
     pub plan_sha256: Sha256Digest,
     /// Who owns the runner's life.
     pub supervisor: SupervisorKind,
+    /// Which service of that kind; absent for one that needs no naming (STATE.md 3.2).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub supervisor_binding: Option<SupervisorBinding>,
     /// The runner given with `--runner`; absent = the supervisor's own.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub runner_executable: Option<AbsolutePath>,
@@ -46,3 +49,34 @@ pub struct Submission {
 }
 
 impl Record for Submission {}
+
+/// The job queue outside of the root that a task was admitted for. Configuration and endpoint say which queue it is and
+/// must be the same whenever the task is handed over or looked up; the executables and the version are evidence of what was
+/// used at admission, and may be upgraded since.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SupervisorBinding {
+    /// The program that asks the queue.
+    pub client: BoundExecutable,
+    /// The program that keeps the queue; only where it is ours to start.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub daemon: Option<BoundExecutable>,
+    /// What the client said of its version, one line.
+    pub version: String,
+    /// The configuration file of the queue.
+    pub config: AbsolutePath,
+    /// Digest of its bytes.
+    pub config_sha256: Sha256Digest,
+    /// The socket of the queue, as the configuration and the caller's environment gave it.
+    pub endpoint: AbsolutePath,
+}
+
+/// An executable as it was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BoundExecutable {
+    /// Its path, symbolic links resolved.
+    pub path: AbsolutePath,
+    /// Digest of its bytes.
+    pub sha256: Sha256Digest,
+}

@@ -66,9 +66,7 @@ impl Root {
         make_marker(&open, &name)?;
         let staging = Staging::create(self)?;
         let files = encoded.write(staging.directory(), new.brief)?;
-        sync_all(&files, staging.directory())?;
-        // The marker is durable before its task can be.
-        open.sync().at(open.path())?;
+        sync_all(&files, staging.directory(), &open)?;
         fault::point(points::MARKER_SYNCED).at(open.path())?;
 
         let Some((directory, lock)) = staging.commit(self, &name)? else {
@@ -176,17 +174,23 @@ impl Encoded {
     }
 }
 
-/// The reserve itself needs no sync: what a power cut takes from it is only the space.
-fn sync_all(files: &[File], directory: &Directory) -> Result<(), StoreError> {
+/// All at once, so that the disk can make them durable together; the marker among them, which must be durable before its task
+/// can be. The reserve itself needs no sync: what a power cut takes from it is only the space.
+fn sync_all(files: &[File], directory: &Directory, open: &Directory) -> Result<(), StoreError> {
     for file in files {
         begin_to_write_back(file);
     }
-    for file in files {
-        file.sync_all().at(directory.path())?;
-        fault::synced(file);
-    }
+    std::thread::scope(|scope| {
+        let files: Vec<_> = files.iter().map(|file| scope.spawn(|| file.sync_all())).collect();
+        let marker = scope.spawn(|| open.sync());
+        directory.sync().at(directory.path())?;
+        for file in files {
+            file.join().expect("a sync does not panic").at(directory.path())?;
+        }
+        marker.join().expect("a sync does not panic").at(open.path())
+    })?;
+    files.iter().for_each(fault::synced);
     fault::point(points::TASK_FILES_SYNCED).at(directory.path())?;
-    directory.sync().at(directory.path())?;
     fault::point(points::TASK_STAGING_SYNCED).at(directory.path())
 }
 

@@ -9,7 +9,7 @@ use crate::points;
 use crate::root::{Root, SESSIONS};
 
 const LOCK: &str = ".lock";
-const CLAIM_ENDING: &str = ".claim";
+pub(crate) const CLAIM_ENDING: &str = ".claim";
 const FILE_MODE: u32 = 0o600;
 
 /// The held lock of one conversation: its claims do not change under it.
@@ -30,7 +30,7 @@ impl Root {
         conversation: &str,
     ) -> Result<Option<ConversationLock>, StoreError> {
         let sessions = self.directory().required_child(SESSIONS)?;
-        let name = Sha256Digest::of(format!("{provider}\0{conversation}").as_bytes()).to_string();
+        let name = directory_name(provider, conversation);
         if sessions.make(&name).at(sessions.path_of(&name))? {
             sessions.sync().at(sessions.path())?;
         }
@@ -43,6 +43,11 @@ impl Root {
         fault::point(points::CONVERSATION_LOCKED).at(directory.path())?;
         Ok(Some(ConversationLock { directory, _lock: lock }))
     }
+}
+
+/// The name of a conversation's directory.
+pub(crate) fn directory_name(provider: &ProfileId, conversation: &str) -> String {
+    Sha256Digest::of(format!("{provider}\0{conversation}").as_bytes()).to_string()
 }
 
 impl ConversationLock {

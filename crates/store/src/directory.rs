@@ -76,6 +76,15 @@ impl Directory {
         directory.checked(Privacy::Private)
     }
 
+    /// Takes a descriptor as a directory.
+    pub(crate) fn from_descriptor(
+        descriptor: OwnedFd,
+        path: PathBuf,
+        privacy: Privacy,
+    ) -> Result<Self, StoreError> {
+        Self::from(descriptor, path).checked(privacy)
+    }
+
     fn from(descriptor: OwnedFd, path: PathBuf) -> Self {
         Self { file: File::from(descriptor), path }
     }
@@ -240,6 +249,21 @@ impl Directory {
             Err(Errno::NOENT) => Ok(false),
             Err(error) => Err(error.into()),
         }
+    }
+
+    /// At most `limit` of the names in it, in no order, without one.
+    pub(crate) fn first_names(&self, limit: usize, without: &str) -> Result<Vec<OsString>, StoreError> {
+        let mut names = Vec::new();
+        for entry in rustix::fs::Dir::read_from(&self.file).at(&self.path)? {
+            let name = OsString::from_vec(entry.at(&self.path)?.file_name().to_bytes().to_vec());
+            if ![".", "..", without].iter().any(|other| name == **other) {
+                names.push(name);
+            }
+            if names.len() >= limit {
+                break;
+            }
+        }
+        Ok(names)
     }
 
     /// The names in it that are UTF-8, in no order. Never called on a directory of tasks.

@@ -45,10 +45,10 @@ pub enum Import {
 }
 
 impl Task {
-    /// Makes `raw/stdout` and `raw/stderr`.
+    /// Makes `raw/stdout` and `raw/stderr`; their names are durable, their content is not.
     ///
     /// # Errors
-    /// When one is there already, or can not be made.
+    /// When one is there already, or can not be made or synced.
     ///
     /// # Panics
     /// When the claim is another task's.
@@ -57,6 +57,8 @@ impl Task {
         let raw = self.raw()?;
         let create = |name| raw.create_stream(name).at(raw.path_of(name));
         let streams = RawStreams { stdout: create(STDOUT)?, stderr: create(STDERR)? };
+        // Whoever finds `running.json` after a power cut finds both, so that a missing one is damage.
+        raw.sync().at(raw.path())?;
         fault::point(points::RAW_CREATED).at(raw.path())?;
         Ok(streams)
     }

@@ -7,6 +7,7 @@ use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::FileExt;
+use std::path::Path;
 use std::str::FromStr;
 
 use record::event::Event;
@@ -14,7 +15,7 @@ use record::id::Nonce;
 use record::json::{self, Limits, Record};
 use serde::{Deserialize, Serialize};
 
-use crate::directory::{Access, identity};
+use crate::directory::{Access, Directory, identity};
 use crate::error::{At, StoreError};
 use crate::limits::{JOURNAL_HEADER_MAX_BYTES, JOURNAL_LINE_MAX_BYTES, LOCK_REOPEN_MAX_TRIES};
 use crate::lock::Lock;
@@ -23,7 +24,7 @@ use crate::points;
 use crate::random::random_nonce;
 use crate::root::Root;
 
-const FILE: &str = "journal.ndjson";
+pub(crate) const FILE: &str = "journal.ndjson";
 
 /// The first line of the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,7 +103,11 @@ impl Journal {
         append().at(self.path())
     }
 
-    fn lock(&self) -> Result<Lock, StoreError> {
+    pub(crate) fn directory(&self) -> &Directory {
+        self.root.directory()
+    }
+
+    pub(crate) fn lock(&self) -> Result<Lock, StoreError> {
         let directory = self.root.directory();
         for _ in 0..LOCK_REOPEN_MAX_TRIES {
             let Some(file) = directory.open_file(FILE, Access::Append)? else {
@@ -119,9 +124,7 @@ impl Journal {
     }
 
     fn make(&self) -> Result<(), StoreError> {
-        let header = Header { schema_version: 1, generation: random_nonce() };
-        let line =
-            json::encode(&header).map_err(|source| StoreError::Unwritable { path: self.path(), source })?;
+        let line = header(&self.path())?;
         write_once(self.root.directory(), FILE, &line, &points::JOURNAL).map(drop)
     }
 
@@ -149,6 +152,12 @@ impl Journal {
         file.seek(SeekFrom::Start(position.offset)).at(self.path())?;
         Ok(Some(JournalReader { file, journal: self.clone(), position, skipped: 0 }))
     }
+}
+
+/// The first line of a journal of a new generation.
+pub(crate) fn header(path: &Path) -> Result<Vec<u8>, StoreError> {
+    let header = Header { schema_version: 1, generation: random_nonce() };
+    json::encode(&header).map_err(|source| StoreError::Unwritable { path: path.to_owned(), source })
 }
 
 /// The cursor behind the first line, if that is whole.
@@ -227,7 +236,7 @@ impl Iterator for JournalReader {
 
 /// Reads a line with its line feed and returns its length; of a line that is too long only the beginning is kept. `None`
 /// when there is no whole line any more.
-fn read_line(file: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Option<u64>> {
+pub(crate) fn read_line(file: &mut impl BufRead, line: &mut Vec<u8>) -> io::Result<Option<u64>> {
     line.clear();
     let mut length = 0;
     loop {

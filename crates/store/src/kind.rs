@@ -5,6 +5,7 @@ use record::launch::{Launch, Running, Session, StopRequest};
 use record::outcome::Outcome;
 use record::plan::Plan;
 use record::request::Request;
+use record::retention::Pruned;
 use record::seal::Seal;
 use record::submission::Submission;
 use record::{RootId, Sha256Digest, TaskId};
@@ -83,6 +84,7 @@ task_record!(Session, "session.json", request: names, plan: names);
 task_record!(StopRequest, "stop.json", request: without, plan: without);
 task_record!(Seal, "seal.json", request: names, plan: names);
 task_record!(Outcome, "outcome.json", request: names, plan: names);
+task_record!(Pruned, "pruned.json", request: names, plan: names);
 
 impl LaterRecord for Running {
     const POINTS: &'static RecordPoints = &points::RUNNING;
@@ -94,6 +96,10 @@ impl LaterRecord for Session {
 
 impl LaterRecord for StopRequest {
     const POINTS: &'static RecordPoints = &points::STOP;
+}
+
+impl LaterRecord for Pruned {
+    const POINTS: &'static RecordPoints = &points::PRUNED;
 }
 
 impl ReservedRecord for Seal {

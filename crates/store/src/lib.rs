@@ -1,8 +1,8 @@
 //! The state root on disk: tasks that appear whole, records that appear once, locks and the journal (STATE.md 1, 2, 4, 9).
 //!
 //! Knows records; knows no provider and no process. Everything is opened relative to a directory descriptor, without
-//! following symbolic links, and its kind, owner and mode are checked. No directory of tasks is ever listed: what a call on
-//! one task costs does not depend on how many there are.
+//! following symbolic links, and its kind, owner and mode are checked. Only what looks at a whole root ([`Root::task_entries`])
+//! lists a directory of tasks: what a call on one task costs does not depend on how many there are.
 //!
 //! Every step that matters for durability is a named fault point; [`points`] lists them all.
 
@@ -11,6 +11,7 @@ mod conversation;
 mod directory;
 mod error;
 mod evidence;
+mod inventory;
 mod journal;
 mod kind;
 mod lease;
@@ -21,16 +22,21 @@ mod payload;
 pub mod points;
 mod probes;
 mod random;
+mod rebuild;
+mod remove;
 mod reserve;
+mod retention;
 mod root;
 mod staging;
 mod supervisor;
 mod task;
+mod trial;
 
 pub use admit::{Admitted, NewTask};
 pub use conversation::ConversationLock;
 pub use error::StoreError;
 pub use evidence::{Import, RawStreams};
+pub use inventory::TaskEntry;
 pub use journal::{Cursor, InvalidCursor, Journal, JournalLine, JournalReader};
 pub use kind::{LaterRecord, ReservedRecord, TaskRecord};
 pub use lease::{Lease, LeaseFile};
@@ -39,6 +45,8 @@ pub use lock::Lock;
 pub use payload::{PayloadName, ResultDraft};
 pub use probes::ProbeCache;
 pub use random::{random_nonce, random_task_id};
+pub use rebuild::JournalRebuild;
 pub use root::Root;
 pub use supervisor::SupervisorDirectory;
 pub use task::{Created, LaunchClaim, Loaded, RunLock, Task};
+pub use trial::FileSystemTrial;

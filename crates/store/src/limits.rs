@@ -16,5 +16,9 @@ pub(crate) const JOURNAL_HEADER_MAX_BYTES: usize = 256;
 pub(crate) const LOCK_REOPEN_MAX_TRIES: u32 = 64;
 /// How often a staging directory that a cleaner took away is made anew, in tries.
 pub(crate) const STAGING_MAX_TRIES: u32 = 64;
-/// Deepest directory below `staging/` that is removed, in levels: debris of ours has two.
-pub(crate) const DEBRIS_MAX_DEPTH: u32 = 8;
+/// Directories that are open at once while a tree is removed, in levels; what is deeper is brought up first.
+pub(crate) const REMOVAL_MAX_DEPTH: u32 = 32;
+/// Names of one directory that are held in memory at once while a tree is removed.
+pub(crate) const REMOVAL_MAX_NAMES: usize = 1024;
+/// How often a record is written anew whose draft somebody took away, in tries.
+pub(crate) const DRAFT_MAX_TRIES: u32 = 4;

@@ -9,6 +9,7 @@ use rustix::io::Errno;
 
 use crate::directory::{Directory, FILE_MODE, Identity, identity};
 use crate::error::{At, StoreError};
+use crate::limits::DRAFT_MAX_TRIES;
 use crate::points::RecordPoints;
 use crate::random::random_nonce;
 
@@ -107,6 +108,22 @@ impl Drop for Temporary<'_> {
 
 /// Writes a file that appears once and whole.
 pub(crate) fn write_once(
+    directory: &Directory,
+    name: &str,
+    bytes: &[u8],
+    points: &'static RecordPoints,
+) -> Result<Placed, StoreError> {
+    for _ in 1..DRAFT_MAX_TRIES {
+        match write_and_place(directory, name, bytes, points) {
+            // Whoever tidies an ended task takes the draft for that of a lost writer.
+            Err(StoreError::NotFound { .. }) => {}
+            result => return result,
+        }
+    }
+    write_and_place(directory, name, bytes, points)
+}
+
+fn write_and_place(
     directory: &Directory,
     name: &str,
     bytes: &[u8],

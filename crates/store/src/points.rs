@@ -66,6 +66,10 @@ record_points! {
     OUTCOME, "outcome"
 }
 record_points! {
+    /// `pruned.json`.
+    PRUNED, "pruned"
+}
+record_points! {
     /// `result.txt`.
     RESULT, "result"
 }
@@ -156,5 +160,7 @@ pub const RAW_SYNCED: &str = "store.raw.synced";
 pub const OTHER_PAYLOAD_REMOVED: &str = "store.payload.other_removed";
 /// `reserve/` was removed.
 pub const RESERVE_REMOVED: &str = "store.reserve.removed";
+/// The content of a task was removed by retention.
+pub const CONTENT_REMOVED: &str = "store.content.removed";
 /// `open/<id>` was removed.
 pub const MARKER_REMOVED: &str = "store.marker.removed";

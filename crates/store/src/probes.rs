@@ -8,12 +8,13 @@ use record::Sha256Digest;
 use crate::directory::{Directory, plain_name};
 use crate::error::{At, StoreError};
 use crate::limits::PROBE_MAX_BYTES;
-use crate::once::Temporary;
+use crate::once::{TEMPORARY_PREFIX, Temporary};
 use crate::points;
 use crate::root::{PROBES, Root};
 
 /// Length of the first line: a digest between quotation marks, and a line feed.
 const DIGEST_LINE_BYTES: usize = 67;
+const ENDING: &str = ".json";
 
 /// The cache of executable fingerprints and probes.
 #[derive(Clone, Debug)]
@@ -52,13 +53,34 @@ impl ProbeCache {
         temporary.rename_over(&name)
     }
 
+    /// Looks at every entry, and returns the names of those that are damaged, removed when `remove` says so.
+    ///
+    /// # Errors
+    /// When the directory can not be read, or an entry not be removed.
+    pub fn damaged(&self, remove: bool) -> Result<Vec<String>, StoreError> {
+        let directory = self.directory()?;
+        let mut damaged = Vec::new();
+        for name in directory.names()? {
+            let is_whole = name.strip_suffix(ENDING).is_some_and(|key| self.get(key).is_some());
+            // What is being written has no name of its own yet; what was removed meanwhile is no damage.
+            if is_whole || name.starts_with(TEMPORARY_PREFIX) || directory.identity_of(&name)?.is_none() {
+                continue;
+            }
+            if remove {
+                directory.remove_file(&name).at(directory.path_of(&name))?;
+            }
+            damaged.push(name);
+        }
+        Ok(damaged)
+    }
+
     fn directory(&self) -> Result<Directory, StoreError> {
         self.root.directory().required_child(PROBES)
     }
 }
 
 fn file_name(key: &str) -> Result<String, StoreError> {
-    Ok(format!("{}.json", plain_name(key)?))
+    Ok(format!("{}{ENDING}", plain_name(key)?))
 }
 
 fn digest_line(content: &[u8]) -> String {

@@ -153,11 +153,8 @@ impl Root {
         Journal::new(self.clone())
     }
 
-    /// What the embedded supervisor of one machine keeps here. Made when missing, unless the file system is read-only.
-    ///
-    /// # Errors
-    /// When the directory can not be made.
-    pub fn supervisor_directory(&self, machine: &Sha256Digest) -> Result<SupervisorDirectory, StoreError> {
+    /// What the embedded supervisor of one machine keeps here; nothing is opened or made yet.
+    pub fn supervisor_directory(&self, machine: &Sha256Digest) -> SupervisorDirectory {
         SupervisorDirectory::new(self.clone(), machine)
     }
 

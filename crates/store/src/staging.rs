@@ -5,11 +5,12 @@ use rustix::io::Errno;
 
 use crate::directory::{Directory, Privacy};
 use crate::error::{At, StoreError};
-use crate::limits::{DEBRIS_MAX_DEPTH, STAGING_MAX_TRIES};
+use crate::limits::STAGING_MAX_TRIES;
 use crate::lock::{IfMissing, Lock, Sharing};
 use crate::once::{Kind, Place, Placed, place};
 use crate::points;
 use crate::random::random_nonce;
+use crate::remove::remove_content;
 use crate::root::{Root, STAGING};
 use crate::task::RUN_LOCK;
 
@@ -103,32 +104,10 @@ fn clean_one(parent: &Directory, name: &str) -> Result<bool, StoreError> {
 /// Removes a staging directory whose lock is held; the lock file last. `false` when its creator, who had not come to the
 /// lock yet, made a new one in that moment and goes on.
 fn remove_staged(parent: &Directory, name: &str, directory: &Directory) -> Result<bool, StoreError> {
-    remove_content(directory, RUN_LOCK, DEBRIS_MAX_DEPTH)?;
+    remove_content(directory, RUN_LOCK)?;
     directory.remove_file(RUN_LOCK).at(directory.path_of(RUN_LOCK))?;
     match parent.remove_directory(name) {
         Err(error) if Errno::from_io_error(&error) == Some(Errno::NOTEMPTY) => Ok(false),
         result => result.at(parent.path_of(name)),
     }
-}
-
-fn remove_content(directory: &Directory, keep: &str, depth: u32) -> Result<(), StoreError> {
-    for name in directory.names()? {
-        if name == keep {
-            continue;
-        }
-        let path = || directory.path_of(&name);
-        match directory.remove_file(&name) {
-            Ok(_) => {}
-            Err(error)
-                if matches!(Errno::from_io_error(&error), Some(Errno::ISDIR | Errno::PERM)) && depth > 0 =>
-            {
-                if let Some(child) = directory.child(&name, Privacy::Owned)? {
-                    remove_content(&child, "", depth - 1)?;
-                }
-                directory.remove_directory(&name).at(path())?;
-            }
-            Err(error) => return Err(StoreError::at(path(), error)),
-        }
-    }
-    Ok(())
 }

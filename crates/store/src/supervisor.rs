@@ -1,6 +1,5 @@
 //! `supervisor/<machine_id>/`: the lock and log of the embedded supervisor of one machine (STATE.md 1, 3.2).
 
-use std::io;
 use std::path::PathBuf;
 
 use record::Sha256Digest;
@@ -13,6 +12,7 @@ use crate::root::{Root, SUPERVISOR};
 
 const LOCK: &str = "lock";
 const LOG: &str = "log";
+const START_LOCK: &str = "start.lock";
 
 /// What the embedded supervisor of one machine keeps in the root.
 #[derive(Clone, Debug)]
@@ -22,15 +22,17 @@ pub struct SupervisorDirectory {
 }
 
 impl SupervisorDirectory {
-    pub(crate) fn new(root: Root, machine: &Sha256Digest) -> Result<Self, StoreError> {
-        let this = Self { root, machine: machine.to_string() };
-        let parent = this.root.directory().required_child(SUPERVISOR)?;
-        match parent.make(&this.machine) {
-            // Observers need no more than the answer that nobody is there.
-            Err(error) if error.kind() == io::ErrorKind::ReadOnlyFilesystem => {}
-            result => drop(result.at(parent.path_of(&this.machine))?),
-        }
-        Ok(this)
+    pub(crate) fn new(root: Root, machine: &Sha256Digest) -> Self {
+        Self { root, machine: machine.to_string() }
+    }
+
+    /// Makes the directory when it is missing. For supervisors alone: who only looks from another machine writes nothing.
+    ///
+    /// # Errors
+    /// When it can not be made.
+    pub fn make(&self) -> Result<(), StoreError> {
+        let parent = self.root.directory().required_child(SUPERVISOR)?;
+        parent.make(&self.machine).at(parent.path_of(&self.machine)).map(drop)
     }
 
     /// Where it is.
@@ -43,17 +45,29 @@ impl SupervisorDirectory {
         self.path().join(LOG)
     }
 
-    /// Takes the supervisor's lock; `None` when there is a supervisor.
+    /// Takes the supervisor's lock, in a directory that is made when it is missing; `None` when there is a supervisor.
     ///
     /// # Errors
     /// When the lock file can not be made, opened or locked.
     pub fn try_lock(&self) -> Result<Option<Lock>, StoreError> {
+        self.make()?;
         let directory = self.directory()?.ok_or_else(|| StoreError::NotFound { path: self.path() })?;
         let lock = Lock::try_take(&directory, LOCK, IfMissing::Create, Sharing::Exclusive)?;
         if lock.is_some() {
             fault::point(points::SUPERVISOR_LOCKED).at(directory.path_of(LOCK))?;
         }
         Ok(lock)
+    }
+
+    /// Takes the lock under which a daemon of another kind is started for this root, in a directory that is made when it is
+    /// missing; `None` while somebody else starts one.
+    ///
+    /// # Errors
+    /// When the lock file can not be made, opened or locked.
+    pub fn try_start_lock(&self) -> Result<Option<Lock>, StoreError> {
+        self.make()?;
+        let directory = self.directory()?.ok_or_else(|| StoreError::NotFound { path: self.path() })?;
+        Lock::try_take(&directory, START_LOCK, IfMissing::Create, Sharing::Exclusive)
     }
 
     /// Whether there is a supervisor. Asks only, and so disturbs nobody.

@@ -16,18 +16,46 @@ use store::random_task_id;
 
 /// The syncs and renames of one run of the program, or `None` where calls can not be traced.
 fn trace(place: &Place, word: &str, id: TaskId) -> Option<Vec<String>> {
-    let log = place.root.path().as_path().with_file_name("trace");
+    let logs = tempfile::tempdir().unwrap();
     let program = place.command(word, id, None);
     let mut strace = Command::new("strace");
-    strace.args(["-f", "-y", "-s", "200", "-e", "trace=fsync,fdatasync,rename,renameat,renameat2", "-o"]);
-    strace.arg(&log).env_remove(fault::ENVIRONMENT_NAME).arg(program.get_program()).args(program.get_args());
+    // A file for each thread, so that no call is cut in two; the times put them together again.
+    strace.args([
+        "-ff",
+        "-ttt",
+        "-T",
+        "-y",
+        "-s",
+        "200",
+        "-e",
+        "trace=fsync,fdatasync,rename,renameat,renameat2",
+        "-o",
+    ]);
+    strace
+        .arg(logs.path().join("trace"))
+        .env_remove(fault::ENVIRONMENT_NAME)
+        .arg(program.get_program())
+        .args(program.get_args());
     if !strace.output().is_ok_and(|output| output.status.success()) {
         eprintln!("not tried: system calls can not be traced here");
         return None;
     }
     let root = place.root.path().as_str();
-    let calls = std::fs::read_to_string(log).unwrap();
-    Some(calls.lines().filter(|line| line.ends_with("= 0")).map(|line| step(line, root, id)).collect())
+    let mut calls: Vec<(f64, String)> = Vec::new();
+    for log in std::fs::read_dir(logs.path()).unwrap() {
+        let log = std::fs::read_to_string(log.unwrap().path()).unwrap();
+        calls.extend(log.lines().filter_map(|line| Some((end_of_success(line)?, step(line, root, id)))));
+    }
+    calls.sort_by(|one, other| one.0.total_cmp(&other.0));
+    Some(calls.into_iter().map(|(_, step)| step).collect())
+}
+
+/// When a call that succeeded was over.
+fn end_of_success(line: &str) -> Option<f64> {
+    let (begin, rest) = line.split_once(' ')?;
+    let (call, duration) = rest.rsplit_once(" <")?;
+    let is_success = call.ends_with("= 0");
+    is_success.then(|| begin.parse::<f64>().unwrap() + duration.trim_end_matches('>').parse::<f64>().unwrap())
 }
 
 /// `sync PATH`, or `name PATH` for a rename, relative to the root, without what is random.

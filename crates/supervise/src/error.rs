@@ -6,6 +6,8 @@ use std::path::PathBuf;
 use record::words::SupervisorKind;
 use store::StoreError;
 
+use crate::pueue::PueueError;
+
 /// Why a supervisor could not do what it was asked for. A committed task stays committed in every case.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -50,6 +52,15 @@ pub enum SuperviseError {
     /// The process could not be set up as a supervisor.
     #[error("the supervisor could not set itself up: {0}")]
     Setup(#[source] io::Error),
+    /// Pueue could not be used; nothing was submitted by this command.
+    #[error(transparent)]
+    Pueue(#[from] PueueError),
+    /// Handing the task over failed, and whether it is queued all the same can not be told.
+    #[error("whether the task is queued is not known: {why}; dispatch the same id again")]
+    Uncertain {
+        /// What went wrong first.
+        why: String,
+    },
     /// The state root could not be read or written.
     #[error(transparent)]
     Store(#[from] StoreError),

@@ -4,7 +4,7 @@
 //! when it ended too early. A second runner is harmless by the store's rules, so this room may always start one more and
 //! never has to remember what it did. It knows the queue and processes; it knows no provider and never judges a turn.
 //!
-//! Of the three kinds of [`SupervisorKind`], [`embedded`] is in this build.
+//! Of the three kinds of [`SupervisorKind`], [`embedded`] and [`pueue`] are in this build.
 
 mod detached;
 pub mod embedded;
@@ -12,12 +12,16 @@ mod environment;
 mod error;
 mod limits;
 mod points;
+pub mod pueue;
+mod runner;
 
 use std::path::PathBuf;
 
 use record::answer::SupervisorView;
+use record::submission::{Submission, SupervisorBinding};
 use record::words::SupervisorKind;
-use store::{Root, Task};
+use record::{AbsolutePath, Sha256Digest};
+use store::{Root, StoreError, Task};
 
 pub use detached::{DETACH_FLAG, start_runner};
 pub use error::SuperviseError;
@@ -34,6 +38,15 @@ pub const RUNNER_BUSY_EXIT_CODE: i32 = 75;
 pub trait Supervisor {
     /// Which supervisor this is.
     fn kind(&self) -> SupervisorKind;
+
+    /// The service that a new task is bound to; `None` where the kind says it all. Makes what the root needs for it, and asks
+    /// nobody yet.
+    ///
+    /// # Errors
+    /// There is no such service here.
+    fn bind(&self, _root: &Root) -> Result<Option<SupervisorBinding>, SuperviseError> {
+        Ok(None)
+    }
 
     /// Makes sure that somebody will start the runner of that task. Safe to repeat: submitting twice, or after a lost
     /// reply, strands nothing and repeats nothing. A task on which the supervisor gave up gets new tries.
@@ -53,21 +66,52 @@ pub trait Supervisor {
     /// # Errors
     /// The supervisor could not be asked or started. An observer may go on.
     fn ensure(&self, root: &Root) -> Result<(), SuperviseError>;
+
+    /// Takes a task that ended before its runner was started out of the queue. Only tidiness: its runner would find the
+    /// outcome.
+    ///
+    /// # Errors
+    /// The supervisor could not be asked.
+    fn withdraw(&self, _root: &Root, _task: &Task) -> Result<(), SuperviseError> {
+        Ok(())
+    }
 }
 
-/// The supervisor of that kind. `delegate` is the absolute path of our own executable, which takes the hidden words;
-/// `slots` is how many runners a supervisor that has to be started may have at once, `None` for its default.
+/// What a supervisor is made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The absolute path of our own executable, which takes the hidden words.
+    pub delegate: PathBuf,
+    /// How many runners a supervisor that has to be started may have at once; `None` for its default.
+    pub slots: Option<u32>,
+    /// The configuration of the Pueue that owns new tasks; `None` for a private one.
+    pub pueue_config: Option<AbsolutePath>,
+}
+
+/// The supervisor of that kind.
 ///
 /// # Errors
 /// [`SuperviseError::Unsupported`] for a kind that is not in this build.
-pub fn for_kind(
-    kind: SupervisorKind,
-    delegate: PathBuf,
-    slots: Option<u32>,
-) -> Result<Box<dyn Supervisor>, SuperviseError> {
+pub fn for_kind(kind: SupervisorKind, settings: Settings) -> Result<Box<dyn Supervisor>, SuperviseError> {
+    let Settings { delegate, slots, pueue_config: config } = settings;
     match kind {
         SupervisorKind::Embedded => Ok(Box::new(embedded::Embedded { delegate, slots })),
-        SupervisorKind::Pueue | SupervisorKind::Slurm => Err(SuperviseError::Unsupported { kind }),
+        SupervisorKind::Pueue => Ok(Box::new(pueue::Pueue { delegate, config, slots })),
+        SupervisorKind::Slurm => Err(SuperviseError::Unsupported { kind }),
+    }
+}
+
+/// The identity of this machine (STATE.md, top).
+fn machine() -> Result<Sha256Digest, SuperviseError> {
+    let text = process::machine_id().map_err(SuperviseError::Machine)?;
+    text.parse().map_err(|error| SuperviseError::Machine(std::io::Error::other(error)))
+}
+
+/// Whom a task was admitted for.
+fn submission(task: &Task) -> Result<Submission, SuperviseError> {
+    match task.read::<Submission>()? {
+        Some(loaded) => Ok(loaded.record),
+        None => Err(StoreError::Damaged { path: task.path(), why: "has no submission".to_owned() }.into()),
     }
 }
 
@@ -76,11 +120,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_embedded_supervisor_is_in_this_build() {
-        let built: Vec<_> = SupervisorKind::ALL
-            .iter()
-            .filter(|kind| for_kind(**kind, PathBuf::from("/x"), None).is_ok())
-            .collect();
-        assert_eq!(built, [&SupervisorKind::Embedded]);
+    fn slurm_is_not_in_this_build() {
+        let settings = || Settings { delegate: PathBuf::from("/x"), slots: None, pueue_config: None };
+        for kind in SupervisorKind::ALL {
+            let built = for_kind(*kind, settings());
+            assert_eq!(built.is_ok(), *kind != SupervisorKind::Slurm);
+            assert!(built.is_ok_and(|built| built.kind() == *kind) || *kind == SupervisorKind::Slurm);
+        }
     }
 }

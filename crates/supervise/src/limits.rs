@@ -25,6 +25,23 @@ pub(crate) const SLOTS_MAX_COUNT: u32 = 4_096;
 /// Size at which the supervisor's log is begun anew, in bytes.
 pub(crate) const LOG_MAX_BYTES: u64 = 1 << 20;
 
+/// Largest configuration of Pueue, in bytes (predecessor-core 4.1).
+pub(crate) const PUEUE_CONFIG_MAX_BYTES: u64 = 1 << 20;
+/// Longest time of one question to Pueue, after which the client is ended.
+pub(crate) const PUEUE_QUESTION_MAX_TIME: Duration = Duration::from_secs(5);
+/// Largest answer of Pueue, in bytes: it tells every row with the whole environment of each.
+pub(crate) const PUEUE_ANSWER_MAX_BYTES: u64 = 64 << 20;
+/// What is read of the reason of a failed question, in bytes.
+pub(crate) const PUEUE_REASON_MAX_BYTES: usize = 512;
+/// How old the rows may be that a look at a task goes by: less than the rhythm of a watch.
+pub(crate) const PUEUE_VIEW_MAX_AGE: Duration = Duration::from_millis(800);
+/// How long a private daemon may take to listen.
+pub(crate) const PUEUE_DAEMON_PATIENCE: Duration = Duration::from_secs(5);
+/// Rhythm of looks whether it listens.
+pub(crate) const PUEUE_DAEMON_RHYTHM: Duration = Duration::from_millis(5);
+/// Age of the last change of a file from which its metadata tell any further change, in seconds (STATE.md 3.1).
+pub(crate) const IDENTITY_SETTLED_SECONDS: i128 = 2;
+
 /// The clockwork of a supervisor. Fixed in the product; tests use a faster one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timing {

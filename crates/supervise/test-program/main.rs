@@ -190,6 +190,7 @@ fn launch(task: &Task, lock: &RunLock) {
         pid_namespace: String::new(),
         host_name: String::new(),
         containment: Containment::Subreaper,
+        cgroup: None,
         git_control_sha256: None,
         created_at: Timestamp::from_system_time(SystemTime::now()).expect("a time"),
     };

@@ -37,8 +37,7 @@ fn a_living_supervisor_hears_of_a_task_that_is_submitted_again() {
     let mut stage = Stage::new(STAYS);
     let task = stage.dispatch("fail-until repaired", 1);
     let opened = stage.root.task(task).expect("readable").expect("a task");
-    let notes =
-        stage.root.supervisor_directory(&common::machine()).expect("a directory").path().join("gave-up");
+    let notes = stage.root.supervisor_directory(&common::machine()).path().join("gave-up");
     stage.wait_for("five starts", |events| (started(events, task).len() == 5).then_some(()));
     stage.wait_in(&notes, "a note", || notes.join(task.to_string()).exists().then_some(()));
     fs::write(stage.path("repaired"), "").expect("a file");

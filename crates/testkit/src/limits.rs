@@ -24,3 +24,5 @@ pub const GIANT_LINE_DEFAULT_BYTES: u64 = 2 << 20;
 pub const PIPE_EDGE_BYTES: usize = 64 << 10;
 /// Most zero bytes that a fake writes "without end", and most that it fills a file system with.
 pub const ENDLESS_MAX_BYTES: u64 = 2 << 30;
+/// How many processes a storm leaves when the brief names no number.
+pub const STORM_DEFAULT_PROCESSES: u64 = 500;

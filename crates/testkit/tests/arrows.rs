@@ -12,9 +12,11 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("process", &["record", "fault"]),
     ("provider", &["record"]),
     ("survey", &["record"]),
+    ("gates", &["record"]),
+    ("contract", &["record", "gates"]),
     ("supervise", &["record", "fault", "store", "process"]),
     ("turn", &["record", "fault", "store", "process", "provider", "supervise"]),
-    ("cli", &["record", "process", "store", "provider", "supervise", "survey", "turn"]),
+    ("cli", &["record", "process", "store", "provider", "supervise", "survey", "turn", "gates", "contract"]),
 ];
 
 /// Test only; depended on by tests alone.
@@ -72,6 +74,19 @@ fn every_arrow_is_one_of_the_plan() {
         );
     }
     assert!(wrong.is_empty(), "arrows that the plan does not have: {wrong:?}");
+}
+
+/// Inspectors describe; nothing that enforces or routes depends on one.
+#[test]
+fn no_room_but_the_programs_depends_on_the_contract() {
+    let dependent: Vec<String> = dependencies()
+        .into_iter()
+        .filter(|(room, inside)| {
+            inside.contains("contract") && room != "cli" && !FREE.contains(&room.as_str())
+        })
+        .map(|(room, _)| room)
+        .collect();
+    assert!(dependent.is_empty(), "{dependent:?} depends on the contract");
 }
 
 #[test]

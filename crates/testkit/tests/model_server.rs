@@ -83,8 +83,11 @@ fn every_api_answers_in_one_object_too() {
 
 #[test]
 fn failures_are_http_errors_in_the_words_of_the_api() {
-    let server =
-        ModelServer::start_with(Script::Failure(Failure::RateLimited { retry_after_seconds: Some(7), tells_reset: false })).unwrap();
+    let server = ModelServer::start_with(Script::Failure(Failure::RateLimited {
+        retry_after_seconds: Some(7),
+        tells_reset: false,
+    }))
+    .unwrap();
     let text = exchange(&server, CHAT, &request(CHAT, "go", true), "}}");
     assert!(text.starts_with("HTTP/1.1 429 ") && text.contains("Retry-After: 7\r\n"), "{text}");
     let text = exchange(&server, MESSAGES, &request(MESSAGES, "[[script: 503]]", true), "\"}");

@@ -11,13 +11,14 @@ use record::submission::Submission;
 use record::words::Admission;
 use record::{AbsolutePath, ProfileId, Sha256Digest, TaskId};
 use store::{Admitted, NewTask, Root, Task};
+use supervise::SuperviseError;
 
 use crate::asked::{self, DispatchInput, Given, invalid};
 use crate::context::{Context, now};
 use crate::continuation::{self, Claim, Successor};
 use crate::error::{At, TurnError};
 use crate::planning::{self, Planning};
-use crate::{discover, observe, secrets, workspace};
+use crate::{containment, discover, observe, secrets, workspace};
 
 /// Admits one turn and hands it to the supervisor. `announce` is called with the task's id before anything is committed, so
 /// that a caller cut off in between can ask for the same id again.
@@ -93,6 +94,7 @@ fn admit(
             }
             None => {}
         }
+        containment::check(&asked::limits(&input))?;
     }
 
     let root = match known {
@@ -121,6 +123,8 @@ fn admit(
     };
     answer.capability =
         Some(discover::observed_capability(&profile(&request.provider)?.description(), &plan));
+    let supervisor = observe::supervisor(context).map_err(|error| supervisor_failed(&error))?;
+    let supervisor_binding = supervisor.bind(&root).map_err(|error| supervisor_failed(&error))?;
     let submission = Submission {
         schema_version: Submission::SCHEMA_VERSION,
         root_id: root.id(),
@@ -128,6 +132,7 @@ fn admit(
         request_sha256: plan.request_sha256,
         plan_sha256: Sha256Digest::of(&encoded(&plan)?),
         supervisor: context.supervisor,
+        supervisor_binding,
         runner_executable: context.runner.clone(),
         machine_id: machine_id(Stage::CreateTaskRecord)?,
         admitted_at: now(),
@@ -257,28 +262,44 @@ fn existing(asked: &Asked<'_>, task: &Task, answer: &mut Answer) -> Result<(), T
     {
         return Err(conflict());
     }
-    if let Some(submission) = task.read::<Submission>().at(Stage::ExistingTask)?
-        && asked.context.supervisor_is_explicit
-        && submission.record.supervisor != asked.context.supervisor
-    {
-        return Err(TurnError::new(
-            FailureCode::SupervisorMismatch,
-            Stage::ExistingTask,
-            format!("the task was admitted for the supervisor {}", submission.record.supervisor),
-        ));
+    if let Some(submission) = task.read::<Submission>().at(Stage::ExistingTask)? {
+        same_supervisor(asked.context, &submission.record)?;
     }
     submit(asked.context, asked.root, task, answer)
+}
+
+/// What a lead names of the supervisor must be what is recorded (CLI.md, exit codes).
+fn same_supervisor(context: &Context, submission: &Submission) -> Result<(), TurnError> {
+    let mismatch = |recorded: &dyn std::fmt::Display| {
+        let message = format!("the task was admitted for the supervisor {recorded}");
+        Err(TurnError::new(FailureCode::SupervisorMismatch, Stage::ExistingTask, message))
+    };
+    if context.supervisor_is_explicit && submission.supervisor != context.supervisor {
+        return mismatch(&submission.supervisor);
+    }
+    match (&context.pueue_config, &submission.supervisor_binding) {
+        (Some(named), Some(recorded)) if *named != recorded.config => {
+            mismatch(&format_args!("pueue with the configuration {}", recorded.config))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn supervisor_failed(error: &SuperviseError) -> TurnError {
+    let (code, stage) = match error {
+        SuperviseError::Uncertain { .. } => (FailureCode::TaskSubmissionUncertain, Stage::SubmitTask),
+        _ => (FailureCode::SupervisorSetupFailed, Stage::StartSupervisor),
+    };
+    TurnError::new(code, stage, error.to_string())
 }
 
 /// Hands a committed task to its supervisor, unless it has ended, and says where it stands.
 fn submit(context: &Context, root: &Root, task: &Task, answer: &mut Answer) -> Result<(), TurnError> {
     answer.admission = Admission::Admitted;
     if task.read::<Outcome>().at(Stage::ExistingTask)?.is_none() {
-        observe::supervisor(context).and_then(|supervisor| supervisor.submit(root, task)).map_err(
-            |error| {
-                TurnError::new(FailureCode::SupervisorSetupFailed, Stage::StartSupervisor, error.to_string())
-            },
-        )?;
+        observe::owner(context, task)
+            .and_then(|supervisor| supervisor.submit(root, task))
+            .map_err(|error| supervisor_failed(&error))?;
     }
     observe::fill(context, root, task, answer)
 }

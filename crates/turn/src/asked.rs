@@ -55,6 +55,12 @@ pub struct DispatchInput {
     pub start_by: Option<Span>,
     /// Lease wait, counted from admission.
     pub lease_wait: Span,
+    /// Limit on the main memory of all processes together.
+    pub memory: Option<ByteSize>,
+    /// Limit on processes and threads at once.
+    pub pids: Option<u32>,
+    /// Limit on processor time, in processors.
+    pub cpus: Option<u32>,
     /// The predecessor of a continuation.
     pub resume_task: Option<TaskId>,
     /// Whether to go on from a predecessor after which the conversation has already gone on.
@@ -109,6 +115,11 @@ pub(crate) fn check(input: &DispatchInput, description: &Description) -> Result<
             return Err(invalid(format!("{name} must be more than zero")));
         }
     }
+    for (name, count) in [("--pids", input.pids), ("--cpus", input.cpus)] {
+        if count == Some(0) {
+            return Err(invalid(format!("{name} must be more than zero")));
+        }
+    }
     for (name, text) in [("--model", &input.model), ("--effort", &input.effort)] {
         if let Some(text) = text
             && (text.is_empty()
@@ -144,6 +155,19 @@ pub(crate) fn check(input: &DispatchInput, description: &Description) -> Result<
     }
 }
 
+/// The bounds of a request beside its budget.
+pub(crate) fn limits(input: &DispatchInput) -> RequestedLimits {
+    RequestedLimits {
+        max_output_bytes: input.max_output,
+        first_output: input.first_output,
+        start_by: input.start_by,
+        lease_wait: input.lease_wait,
+        memory_bytes: input.memory,
+        pids: input.pids,
+        cpus: input.cpus,
+    }
+}
+
 /// What a request is made from beside the lead's words.
 pub(crate) struct Given<'a> {
     pub(crate) root_id: RootId,
@@ -170,12 +194,7 @@ pub(crate) fn request(input: &DispatchInput, given: Given<'_>) -> Request {
             budget: input.budget,
             native_timeout: input.native_timeout,
         },
-        limits: RequestedLimits {
-            max_output_bytes: input.max_output,
-            first_output: input.first_output,
-            start_by: input.start_by,
-            lease_wait: input.lease_wait,
-        },
+        limits: limits(input),
         fence: input.fence,
         environment_file: given.environment_file.cloned(),
         prior_session: given.prior_session,

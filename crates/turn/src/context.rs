@@ -16,13 +16,15 @@ pub struct Context {
     pub supervisor: SupervisorKind,
     /// Whether the lead named the supervisor, so that another recorded one is a mismatch.
     pub supervisor_is_explicit: bool,
+    /// The configuration of the Pueue that owns new tasks; `None` for a private one in the root.
+    pub pueue_config: Option<AbsolutePath>,
     /// The runner given with `--runner`.
     pub runner: Option<AbsolutePath>,
     /// Our own executable; it takes the hidden words.
     pub program: AbsolutePath,
     /// The caller's whole environment. Only what planning asks for enters a record.
     pub captured: CapturedEnvironment,
-    /// Slots for an embedded supervisor that this command may start.
+    /// Slots for an embedded supervisor, or a private Pueue, that this command may start.
     pub slots: Option<u32>,
 }
 

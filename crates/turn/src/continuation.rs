@@ -163,5 +163,12 @@ pub(crate) fn request_of(root: &Root, predecessor: TaskId) -> Result<Request, Tu
 /// # Errors
 /// `task_not_found`, or a damaged brief.
 pub(crate) fn brief_of(root: &Root, predecessor: TaskId) -> Result<Vec<u8>, TurnError> {
-    existing_task(root, predecessor)?.brief().at(Stage::ResolvePredecessor)
+    let task = existing_task(root, predecessor)?;
+    let brief = task.brief().at(Stage::ResolvePredecessor);
+    if brief.is_err() && task.is_pruned().at(Stage::ResolvePredecessor)? {
+        return Err(unavailable(format!(
+            "the brief of the task {predecessor} was removed by prune; give the next one with --brief"
+        )));
+    }
+    brief
 }

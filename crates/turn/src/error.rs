@@ -36,6 +36,7 @@ impl TurnError {
             }
             (Some(TaskRecord::Created), _) => NextAction::CheckStatus,
             (_, code) if is_about_the_request(code) => NextAction::CorrectRequest,
+            (_, FailureCode::ContentPruned) => NextAction::CheckStatus,
             (_, FailureCode::StorageUncertain) => NextAction::DispatchAgain,
             _ => NextAction::StopAndReport,
         };

@@ -189,7 +189,11 @@ pub(crate) fn seal(sealing: &Sealing<'_>, ended: &Ended) -> Result<Loaded<Seal>,
     let Sealing { root, task, lock, request, plan } = sealing;
     let (running, running_damaged) = unless_damaged(task.read::<Running>())?;
     let (launch, launch_damaged) = unless_damaged(task.read::<Launch>())?;
-    let before = launch.as_ref().and_then(|launch| launch.record.git_control_sha256.clone());
+    if launch.is_none() {
+        // The licence made the task durable before itself; without one the seal must (STATE.md 2).
+        task.sync()?;
+    }
+    let before = launch.as_ref().and_then(|launch| launch.record.git_control_sha256);
     let git_control_changed = match (before, &running) {
         (Some(before), Some(_)) => fence::git_control(&plan.record).map(|after| after != before),
         _ => None,

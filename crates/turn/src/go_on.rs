@@ -90,6 +90,9 @@ fn inherit(context: &Context, input: ContinueInput) -> Result<DispatchInput, Tur
         first_output: request.limits.first_output,
         start_by: request.limits.start_by,
         lease_wait: request.limits.lease_wait,
+        memory: request.limits.memory_bytes,
+        pids: request.limits.pids,
+        cpus: request.limits.cpus,
         resume_task: Some(input.task),
         from_earlier: input.from_earlier,
     })

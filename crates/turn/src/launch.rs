@@ -11,13 +11,13 @@ use record::json::Record;
 use record::launch::{Launch, Running};
 use record::plan::{CapturedEnvironment, LaunchPlan, Plan, StartMethod};
 use record::request::Request;
-use record::words::{Containment, ReasonCode};
+use record::words::ReasonCode;
 use store::{LaunchClaim, RawStreams, Task};
 
 use crate::context::now;
 use crate::evidence::Ended;
 use crate::host::CapturedHost;
-use crate::{fence, points, secrets, stop};
+use crate::{containment, fence, points, secrets, stop};
 
 /// The program that becomes the gate: the very image that runs now, whatever has become of its path.
 pub(crate) const GATE_PROGRAM: &str = "/proc/self/exe";
@@ -39,6 +39,7 @@ pub(crate) struct LaunchInput<'a> {
     pub(crate) launch: &'a Launch,
     pub(crate) host: &'a CapturedHost<'a>,
     pub(crate) brief: &'a [u8],
+    pub(crate) containment: &'a process::Containment,
 }
 
 /// How the entry of a plan is executed: an ELF file by the descriptor through which it was hashed, a script by path.
@@ -58,7 +59,7 @@ pub(crate) fn open_files_limit(captured: &CapturedEnvironment) -> Option<u64> {
 
 /// Launches the provider. `Err` says how the turn ended without one, or that it may have begun.
 pub(crate) fn launch(input: &LaunchInput<'_>, claim: &LaunchClaim) -> Result<Launched, Ended> {
-    let LaunchInput { task, request, plan, host, .. } = input;
+    let LaunchInput { task, plan, host, .. } = input;
     let failed = |message: String| Ended::not_started(ReasonCode::StartFailed, message);
     let RawStreams { stdout, stderr } = task.create_raw(claim).map_err(|error| failed(error.to_string()))?;
     let hashed = plan.launch.identity.first().and_then(|entry| host.take_hashed(&entry.path));
@@ -73,13 +74,13 @@ pub(crate) fn launch(input: &LaunchInput<'_>, claim: &LaunchClaim) -> Result<Lau
         stderr,
         umask: plan.captured.umask,
         open_files_limit: open_files_limit(&plan.captured),
-        containment: process::Containment::Subreaper,
+        containment: input.containment.clone(),
         fence,
     };
     let gate = Gate::spawn(Path::new(GATE_PROGRAM), spec)
         .map_err(|error| Ended::not_started(fence::reason(&error), error.to_string()))?;
     points::reached(points::GATE_READY);
-    let tree = Tree::new(gate.identity(), &request.cookie());
+    let tree = containment::tree(task, gate.identity());
     let running = running_record(input, &gate);
     task.create(&running)
         .map_err(|error| Ended::not_started(ReasonCode::StorageUncertain, error.to_string()))?;
@@ -143,7 +144,7 @@ fn running_record(input: &LaunchInput<'_>, gate: &Gate) -> Running {
         start_time: identity.start_time,
         deadline_boot_nanos: nanoseconds(begun.saturating_add(budget)),
         started_boot_nanos: nanoseconds(begun),
-        containment: Containment::Subreaper,
+        containment: containment::word(gate.containment()),
         fence: fence::proved(gate.fence()),
         started_at: now(),
     }

@@ -34,6 +34,8 @@ pub const RESCUE_RHYTHM: Duration = Duration::from_secs(30);
 pub const GIT_CONTROL_FILE_MAX_BYTES: u64 = 8 << 20;
 /// Largest number of hooks that are compared before and after a turn.
 pub const GIT_HOOKS_MAX_COUNT: usize = 1024;
+/// Rhythm of looks at a busy lease, by a runner that waits for it (STATE.md 3.3).
+pub const LEASE_RHYTHM: Duration = Duration::from_secs(1);
 /// Rhythm of looks at a busy run lock.
 pub const RUN_LOCK_RHYTHM: Duration = Duration::from_millis(20);
 /// What the runner reads of a stream in one look, in bytes: between two looks it obeys stops and limits.
@@ -56,3 +58,25 @@ pub const FREE_SPACE_FLOOR_BYTES: u64 = 64 << 20;
 pub const ACTIVITY_TAIL_MAX_BYTES: u64 = 256 << 10;
 /// Longest wait of an observer between two looks when no event tells it to look.
 pub const WATCH_RHYTHM: Duration = Duration::from_secs(1);
+/// What the wall clock may be wrong by before nobody believes it: a correction at the start of a machine is no alarm.
+pub const CLOCK_TOLERANCE: Duration = Duration::from_secs(10 * 60);
+/// Longest list in the answer of `prune`, in tasks; an answer has at most 1 MiB.
+pub const RETENTION_LIST_MAX_COUNT: usize = 1000;
+/// Checks of one kind that `doctor` tells one by one; the others are counted.
+pub const CHECKS_OF_A_KIND_MAX_COUNT: usize = 100;
+/// Open tasks that `doctor` asks the supervisor about.
+pub const OPEN_TASKS_ASKED_MAX_COUNT: usize = 10_000;
+/// Age from which a marker without a task is removed by a repair (STATE.md 3.1).
+pub const STRAY_MARKER_MIN_AGE: Duration = Duration::from_secs(24 * 60 * 60);
+/// Free space below which `doctor` warns, in bytes.
+pub const FREE_SPACE_COMFORT_BYTES: u64 = 2 << 30;
+/// Memory of a process below which `doctor` warns, in bytes: some CLIs reserve far more than they use.
+pub const ADDRESS_SPACE_SMALL_BYTES: u64 = 64 << 30;
+/// Processes of a user below which `doctor` warns.
+pub const PROCESSES_SMALL_COUNT: u64 = 512;
+/// Open files of a process below which `doctor` warns.
+pub const OPEN_FILES_SMALL_COUNT: u64 = 1024;
+/// Longest sentence on one damaged record, in bytes; an answer has at most 1 MiB.
+pub const DETAIL_MAX_BYTES: usize = 1024;
+/// Longest reason for which `prune` kept a task, in bytes.
+pub const KEPT_REASON_MAX_BYTES: usize = 400;

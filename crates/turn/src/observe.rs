@@ -2,16 +2,15 @@
 
 use std::time::Duration;
 
-use process::Tree;
 use record::activity::{Activity, Diagnosis, LastEvent};
-use record::answer::{Answer, Continuation, RawFile, Status, SupervisorState};
+use record::answer::{Answer, Continuation, RawFile, Status, SupervisorState, SupervisorView};
 use record::failure::{FailureCode, NextAction, Stage};
 use record::launch::{Launch, Running};
 use record::outcome::Outcome;
 use record::request::Request;
 use record::seal::{ManifestEntry, Seal};
 use record::submission::Submission;
-use record::words::{Admission, Liveness, Permission, Publication, ReasonCode, Verdict};
+use record::words::{Admission, Liveness, Permission, Publication, ReasonCode, SupervisorKind, Verdict};
 use record::{AbsolutePath, ProfileId, Sha256Digest, Span, TaskId, Timestamp};
 use store::{PayloadName, Root, Task};
 use supervise::{SuperviseError, Supervisor};
@@ -22,11 +21,26 @@ use crate::evidence::unless_damaged;
 use crate::launch;
 use crate::limits::ACTIVITY_TAIL_MAX_BYTES;
 use crate::recover::{Place, where_launched};
-use crate::{rescue, stop, streams};
+use crate::{containment, rescue, stop, streams};
 
 /// The supervisor of new tasks.
 pub(crate) fn supervisor(context: &Context) -> Result<Box<dyn Supervisor>, SuperviseError> {
-    supervise::for_kind(context.supervisor, context.program.to_path_buf(), context.slots)
+    of_kind(context, context.supervisor)
+}
+
+/// The supervisor that a task was admitted for, whichever new tasks get.
+pub(crate) fn owner(context: &Context, task: &Task) -> Result<Box<dyn Supervisor>, SuperviseError> {
+    let recorded = task.read::<Submission>()?.map(|submission| submission.record.supervisor);
+    of_kind(context, recorded.unwrap_or(context.supervisor))
+}
+
+fn of_kind(context: &Context, kind: SupervisorKind) -> Result<Box<dyn Supervisor>, SuperviseError> {
+    let settings = supervise::Settings {
+        delegate: context.program.to_path_buf(),
+        slots: context.slots,
+        pueue_config: context.pueue_config.clone(),
+    };
+    supervise::for_kind(kind, settings)
 }
 
 /// The task, or the refusal that there is none.
@@ -89,22 +103,25 @@ pub(crate) fn fill(
     if let Some(outcome) = task.read::<Outcome>().at(Stage::ObserveTask)? {
         answer.stops = stop::view(task, true)?.map(|view| vec![view]);
         fill_terminal(outcome.record, answer);
+        answer.pruned = task.is_pruned().at(Stage::ObserveTask)?;
         return Ok(());
     }
     answer.stops = stop::view(task, false)?.map(|view| vec![view]);
     answer.publication = publication(task)?;
     answer.liveness = liveness(task)?;
-    if let Some(submission) = task.read::<Submission>().at(Stage::ObserveTask)? {
-        let mut owner = context.clone();
-        owner.supervisor = submission.record.supervisor;
-        answer.supervisor = supervisor(&owner).ok().map(|supervisor| supervisor.view(root, task));
-    }
+    answer.supervisor = owner(context, task).ok().map(|supervisor| supervisor.view(root, task));
     match answer.liveness {
         Liveness::Running => answer.activity = activity(task),
         Liveness::Undetermined => answer.error = undetermined(task),
         Liveness::Queued | Liveness::Ended => {}
     }
-    if answer.supervisor.as_ref().is_some_and(|view| view.state == SupervisorState::GaveUp) {
+    let is_nobodys = |view: &SupervisorView| match view.state {
+        SupervisorState::GaveUp => true,
+        // A queue that lost the task, or is through with it, starts nothing more.
+        SupervisorState::Ended => answer.liveness == Liveness::Queued,
+        _ => answer.liveness == Liveness::Queued && view.matched == Some(false),
+    };
+    if answer.supervisor.as_ref().is_some_and(is_nobodys) {
         answer.next_action = Some(NextAction::DispatchAgain);
     }
     Ok(())
@@ -215,7 +232,7 @@ fn activity(task: &Task) -> Option<Activity> {
         .ok()
         .flatten()
         .is_some_and(|launch| where_launched(&launch.record) == Place::Here);
-    let usage = here.then(|| Tree::new(launch::identity(&running), &request.cookie()).usage().ok()).flatten();
+    let usage = here.then(|| containment::tree(task, launch::identity(&running)).usage().ok()).flatten();
     let idle_seconds = idle.map_or(elapsed, |idle| idle.as_secs_f64());
     Some(Activity {
         elapsed_seconds: elapsed,
@@ -247,12 +264,33 @@ fn diagnosis(summary: &provider::Summary, idle_seconds: f64) -> Diagnosis {
     }
 }
 
+/// Checks that an outcome can be gathered: everything that it names is there as it names it.
+///
+/// # Errors
+/// `content_pruned` when retention took it away, `evidence_damaged` when something else did.
+pub(crate) fn gather(task: &Task, outcome: &Outcome, answer: &mut Answer) -> Result<(), TurnError> {
+    let verified = verify(task, outcome);
+    // Asked last: retention may have come by in between, and what it took is no damage.
+    answer.pruned = task.is_pruned().at(Stage::ObserveTask)?;
+    if answer.pruned {
+        return Err(TurnError::new(
+            FailureCode::ContentPruned,
+            Stage::ObserveTask,
+            format!(
+                "the content of the task {} was removed by prune; its outcome is all that is left",
+                task.id()
+            ),
+        ));
+    }
+    verified
+}
+
 /// Checks that what an outcome names is what lies in the task's directory: digests of the payload and the seal, presence and
 /// size of the sealed streams. Their content was checked when they were judged; their digests are in the seal.
 ///
 /// # Errors
 /// `evidence_damaged`.
-pub(crate) fn verify(task: &Task, outcome: &Outcome) -> Result<(), TurnError> {
+fn verify(task: &Task, outcome: &Outcome) -> Result<(), TurnError> {
     let damaged = |what: &str| {
         TurnError::new(
             FailureCode::EvidenceDamaged,

@@ -25,7 +25,7 @@ use crate::evidence::unless_damaged;
 use crate::monitor::record_session;
 use crate::runner::journal;
 use crate::verdict::{sentence, verdict};
-use crate::{fence, points};
+use crate::{containment, fence, points};
 
 /// What publishing works on.
 pub(crate) struct Publishing<'a> {
@@ -72,6 +72,7 @@ pub(crate) fn publish(publishing: &Publishing<'_>) -> Result<Outcome, StoreError
 
 /// Removes what a terminal task no longer needs. Failures are harmless: anybody may try again.
 pub(crate) fn tidy(root: &Root, task: &Task, lock: &RunLock) {
+    containment::remove_of_task(task);
     fence::remove_of_task(task);
     // The marker goes last: it is what brings somebody here again.
     let _ = task.remove_reserve(lock);

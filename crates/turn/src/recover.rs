@@ -1,13 +1,13 @@
 //! What to do with a task that was launched and whose runner is gone (STATE.md 3.6). Never a second launch.
 
-use process::{Child, Tree};
+use process::Child;
 use record::launch::{Launch, Running};
 use record::words::{Launched as MayHaveRun, ReasonCode, StopCause};
 use store::{StoreError, Task};
 
 use crate::evidence::{Ended, unless_damaged};
 use crate::launch::{self, Launched};
-use crate::{stop, streams};
+use crate::{containment, stop, streams};
 
 /// What was found.
 pub(crate) enum Recovery {
@@ -73,10 +73,9 @@ pub(crate) fn recover(task: &Task, launch: &Launch) -> Result<Recovery, StoreErr
     };
     let running = running.record;
     let identity = launch::identity(&running);
-    let cookie = record::request::cookie(task.root().id(), task.id());
     let lost = |message: &str| -> Result<Recovery, StoreError> {
         let mut ended = Ended::lost(may_have_run(task)?, cause, message);
-        ended.unswept = Some(Tree::new(identity, &cookie).into());
+        ended.unswept = Some(containment::tree(task, identity).into());
         Ok(Recovery::Ended(ended))
     };
     if place == Place::EarlierBoot {
@@ -90,7 +89,7 @@ pub(crate) fn recover(task: &Task, launch: &Launch) -> Result<Recovery, StoreErr
     match Child::adopt(identity).map_err(unseen)? {
         None => lost("the provider had ended when it was looked for"),
         Some(child) => {
-            let tree = Tree::new(identity, &cookie);
+            let tree = containment::tree(task, identity);
             Ok(Recovery::Adopted(Box::new(Launched { child, tree, running, recovered: true })))
         }
     }
@@ -99,9 +98,8 @@ pub(crate) fn recover(task: &Task, launch: &Launch) -> Result<Recovery, StoreErr
 /// The end of a turn whose records no longer say which process it was: what carries its mark is ended.
 pub(crate) fn unreadable(task: &Task, cause: StopCause) -> Result<Ended, StoreError> {
     let nobody = process::ProcessIdentity { pid: 0, start_time: 0 };
-    let cookie = record::request::cookie(task.root().id(), task.id());
     let mut ended = Ended::lost(may_have_run(task)?, cause, "the records of the launch are damaged");
-    ended.unswept = Some(Tree::new(nobody, &cookie).into());
+    ended.unswept = Some(containment::tree(task, nobody).into());
     Ok(ended)
 }
 

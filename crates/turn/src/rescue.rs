@@ -35,7 +35,7 @@ pub(crate) fn look_after(context: &Context, root: &Root, task: &Task) {
     if is_lost {
         start_runner(context, root, task);
     }
-    if let Ok(supervisor) = observe::supervisor(context) {
+    if let Ok(supervisor) = observe::owner(context, task) {
         let _ = supervisor.ensure(root);
     }
 }

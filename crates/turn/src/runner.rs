@@ -1,8 +1,11 @@
 //! The runner: one process that takes one task from wherever it stands to its outcome (STATE.md 3.3).
 
+mod waiting;
+
 use std::time::Instant;
 
 use process::TerminationSignals;
+use record::TaskId;
 use record::event::{Event, EventKind};
 use record::json::Record;
 use record::launch::{Launch, Running};
@@ -11,20 +14,19 @@ use record::plan::Plan;
 use record::request::Request;
 use record::seal::Seal;
 use record::submission::Submission;
-use record::words::{Containment, ReasonCode, StopCause};
-use record::{Span, TaskId};
+use record::words::{ReasonCode, StopCause};
 use store::{Loaded, Root, RunLock, StoreError, Task};
 
 use crate::context::{Context, now};
 use crate::evidence::{Ended, Sealing, seal, unless_damaged};
 use crate::launch::{LaunchInput, Launched, launch};
-use crate::lease::{self, Lease, LeaseError};
+use crate::lease::Lease;
 use crate::limits::{RUN_LOCK_PATIENCE, RUN_LOCK_RHYTHM, SEAL_PATIENCE, SLOW_RHYTHM, SWEEP_PATIENCE};
 use crate::monitor::Monitor;
 use crate::planning::{self, Planned, Planning};
 use crate::publish::{Publishing, publish, tidy};
 use crate::recover::{Recovery, may_have_run, recover, unreadable};
-use crate::{admit, fence, points, rescue, stop};
+use crate::{admit, containment, fence, points, stop};
 
 /// How a runner ended (CLI.md "Exit codes").
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,8 +84,6 @@ fn attempt(context: &Context, id: TaskId) -> Result<(), Leave> {
         tidy(&root, &task, &lock);
         return Ok(());
     }
-    // A licence is never more durable than its task (STATE.md 2).
-    task.sync()?;
     let missing = |name: &str| Leave::Failed(format!("the task {id} has no {name}"));
     let work = Work {
         context,
@@ -155,49 +155,10 @@ impl Work<'_> {
                 ))),
             };
         }
-        if stop::is_requested(self.task)? {
-            return Ok((Ended::cancelled(), None));
+        match self.when_it_may_start()? {
+            Ok(lease) => Ok((self.launch_and_watch()?, lease)),
+            Err(ended) => Ok((ended, None)),
         }
-        if self.is_past(self.request.record.limits.start_by) {
-            let message = "the start-by limit passed while the task was queued".to_owned();
-            return Ok((Ended::not_started(ReasonCode::QueueExpired, message), None));
-        }
-        let lease = match self.lease() {
-            Ok(lease) => lease,
-            Err(LeaseError::Busy { holder })
-                if !self.is_past(Some(self.request.record.limits.lease_wait)) =>
-            {
-                // A holder that was lost frees the tree only when somebody takes it to its end.
-                if let Some(holder) = holder.map(|id| self.root.task(id)).transpose()?.flatten() {
-                    rescue::look_after(self.context, self.root, &holder);
-                }
-                return Err(Leave::Busy);
-            }
-            Err(LeaseError::Workspace(error)) => {
-                return Ok((Ended::not_started(ReasonCode::WorkspaceGone, error.to_string()), None));
-            }
-            Err(LeaseError::Store(error)) => return Err(error.into()),
-            Err(error @ LeaseError::Busy { .. }) => {
-                return Ok((Ended::not_started(ReasonCode::WorkspaceBusy, error.to_string()), None));
-            }
-        };
-        Ok((self.launch_and_watch()?, lease))
-    }
-
-    fn lease(&self) -> Result<Option<Lease>, LeaseError> {
-        let request = &self.request.record;
-        lease::take(
-            self.root,
-            self.task.id(),
-            request.requested_config.permission,
-            request.canonical_cwd.as_path(),
-        )
-    }
-
-    /// Whether `span` has passed since admission.
-    fn is_past(&self, span: Option<Span>) -> bool {
-        let waited = now().nanoseconds_since(self.submission.record.admitted_at);
-        span.is_some_and(|span| waited > i128::try_from(span.duration().as_nanos()).unwrap_or(i128::MAX))
     }
 
     fn launch_and_watch(&self) -> Result<Ended, Leave> {
@@ -224,8 +185,10 @@ impl Work<'_> {
             return Ok(Ended::not_started(reason, message));
         }
         points::reached(points::REPLANNED);
-        let licence = match self.licence() {
-            Ok(licence) => licence,
+        let arranged = containment::arrange(request)
+            .and_then(|containment| Ok((self.licence(&containment)?, containment)));
+        let (licence, containment) = match arranged {
+            Ok(arranged) => arranged,
             Err(message) => return Ok(Ended::not_started(ReasonCode::StartFailed, message)),
         };
         if self.signals.take().is_some() {
@@ -244,6 +207,7 @@ impl Work<'_> {
             launch: &licence,
             host: &host,
             brief: &brief,
+            containment: &containment,
         };
         match launch(&input, &claim) {
             Ok(launched) => {
@@ -254,7 +218,7 @@ impl Work<'_> {
         }
     }
 
-    fn licence(&self) -> Result<Launch, String> {
+    fn licence(&self, containment: &process::Containment) -> Result<Launch, String> {
         let describe = |error: std::io::Error| error.to_string();
         Ok(Launch {
             schema_version: Launch::SCHEMA_VERSION,
@@ -268,7 +232,8 @@ impl Work<'_> {
             boot_id: process::boot_id().map_err(describe)?,
             pid_namespace: process::pid_namespace().map_err(describe)?,
             host_name: process::host_name(),
-            containment: Containment::Subreaper,
+            containment: containment::word(containment),
+            cgroup: containment::directory(containment),
             git_control_sha256: fence::git_control(&self.plan.record),
             created_at: now(),
         })
@@ -347,7 +312,6 @@ fn conclude(root: &Root, task: &Task, lock: &RunLock, ended: Ended) -> Result<()
     let sealed = match task.read::<Seal>()? {
         Some(sealed) => sealed,
         None => {
-            task.sync()?;
             let sealing = Sealing { root, task, lock, request: &request, plan: &plan };
             seal(&sealing, &ended)?
         }

@@ -116,7 +116,11 @@ fn carry_out(context: &Context, root: &Root, task: &Task) -> Result<(), TurnErro
             if is_launched()? {
                 continue;
             }
-            return cancel_before_launch(root, task, &lock).at(Stage::StopTask);
+            cancel_before_launch(root, task, &lock).at(Stage::StopTask)?;
+            drop(lock);
+            // Its row may stay: whatever is started for it finds the outcome.
+            let _ = observe::owner(context, task).and_then(|supervisor| supervisor.withdraw(root, task));
+            return Ok(());
         }
         if Instant::now() >= deadline {
             // Whoever holds the lock for so long is a runner, and obeys.

@@ -56,8 +56,8 @@ pub fn watch(
 }
 
 fn look(context: &Context, command: &str, id: TaskId) -> Answer {
-    observe::answer_for(command, context, id, |task, answer| match &answer.outcome {
-        Some(outcome) => observe::verify(task, outcome),
+    observe::answer_for(command, context, id, |task, answer| match answer.outcome.clone() {
+        Some(outcome) => observe::gather(task, &outcome, answer),
         None => {
             answer.raw = Some(observe::raw_files(task)?);
             Ok(())

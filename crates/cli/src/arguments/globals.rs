@@ -14,9 +14,12 @@ pub(crate) struct Globals {
     /// The state root, an absolute path [default: delegation-layer in the user's configuration directory]
     #[arg(long, value_name = "ABS", allow_hyphen_values = true)]
     pub(crate) root: Option<PathBuf>,
-    /// Who owns the runner: embedded is what this version has
+    /// Who owns the runner: embedded or pueue [default: embedded, or pueue with its configuration]
     #[arg(long, value_name = "KIND", value_parser = words(SupervisorKind::ALL, SupervisorKind::as_str), hide_possible_values = true, allow_hyphen_values = true)]
     pub(crate) supervisor: Option<SupervisorKind>,
+    /// The configuration of the Pueue that owns the runner [default with --supervisor pueue: a private one in the root]
+    #[arg(long, value_name = "ABS", allow_hyphen_values = true)]
+    pub(crate) pueue_config: Option<PathBuf>,
     /// The runner's executable [default: delegate-run beside this program, else this program]
     #[arg(long, value_name = "ABS", allow_hyphen_values = true)]
     pub(crate) runner: Option<PathBuf>,
@@ -47,6 +50,7 @@ impl Globals {
         Ok(Self {
             root: one(self.root, other.root.as_ref(), "--root <ABS>")?,
             supervisor: one(self.supervisor, other.supervisor.as_ref(), "--supervisor <KIND>")?,
+            pueue_config: one(self.pueue_config, other.pueue_config.as_ref(), "--pueue-config <ABS>")?,
             runner: one(self.runner, other.runner.as_ref(), "--runner <ABS>")?,
             json: self.json || other.json,
         })

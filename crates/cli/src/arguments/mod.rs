@@ -5,6 +5,7 @@
 
 mod globals;
 mod parse;
+mod upkeep;
 mod values;
 mod work;
 
@@ -18,6 +19,7 @@ use record::{ProfileId, Span, TaskId};
 
 pub(crate) use globals::Globals;
 pub(crate) use parse::{Ended, asks_for_json, help, parse, parse_runner};
+pub(crate) use upkeep::{Doctor, Prune};
 pub(crate) use work::{Continue, Dispatch, Following, Mode, Models, Preflight, Wishes};
 
 use crate::limits::HELP_COLUMNS;
@@ -88,6 +90,10 @@ pub(crate) enum Command {
     Preflight(Box<Preflight>),
     /// List the models that a profile's program knows
     Models(Models),
+    /// Look at the host and at every record of the root
+    Doctor(Doctor),
+    /// Remove the content of tasks that ended long ago; what they were stays
+    Prune(Prune),
     /// Explain the commands
     Help(Help),
     /// Print the version
@@ -110,6 +116,8 @@ impl Command {
             Self::Capabilities(_) => "capabilities",
             Self::Preflight(_) => "preflight",
             Self::Models(_) => "models",
+            Self::Doctor(_) => "doctor",
+            Self::Prune(_) => "prune",
             Self::Help(_) => "help",
             Self::Version(_) => "version",
         }
@@ -128,6 +136,8 @@ impl Command {
             Self::Cancel(arguments) => &arguments.globals,
             Self::Providers(arguments) | Self::Version(arguments) => &arguments.globals,
             Self::Capabilities(arguments) => &arguments.globals,
+            Self::Doctor(arguments) => &arguments.globals,
+            Self::Prune(arguments) => &arguments.globals,
             Self::Help(arguments) => &arguments.globals,
         }
     }

@@ -133,6 +133,21 @@ fn dispatch_has_the_documented_defaults() {
 }
 
 #[test]
+fn limits_are_off_unless_they_are_asked_for() {
+    let limits = |flags: &str| {
+        let (_, Command::Dispatch(dispatch)) = accepted(&format!("{DISPATCH} {flags}")) else {
+            panic!("another command");
+        };
+        (dispatch.memory.map(record::ByteSize::bytes), dispatch.pids, dispatch.cpus)
+    };
+    assert_eq!(limits(""), (None, None, None));
+    assert_eq!(limits("--memory 2GiB --pids 64 --cpus 3"), (Some(2 << 30), Some(64), Some(3)));
+    for flags in ["--memory 0", "--memory much", "--pids 0", "--cpus 0", "--cpus 1.5"] {
+        refused(&format!("{DISPATCH} {flags}"));
+    }
+}
+
+#[test]
 fn a_value_that_begins_with_a_dash_is_a_value() {
     let (_, Command::Dispatch(dispatch)) = accepted(&format!("{DISPATCH} --model --effort")) else {
         panic!("another command");

@@ -44,6 +44,15 @@ pub(crate) struct Dispatch {
     /// Longest wait for another turn that writes in the same workspace
     #[arg(long, value_name = "DURATION", default_value_t = Span::from_seconds(LEASE_WAIT_DEFAULT_SECONDS), hide_default_value = true, help = "Longest wait for another turn that writes in the same workspace [default: 1h]", allow_hyphen_values = true)]
     pub(crate) lease_wait: Span,
+    /// Most main memory for all processes of the turn together
+    #[arg(long, value_name = "SIZE", allow_hyphen_values = true)]
+    pub(crate) memory: Option<ByteSize>,
+    /// Most processes and threads of the turn at once
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_hyphen_values = true)]
+    pub(crate) pids: Option<u32>,
+    /// Most processor time for the turn, in processors
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), allow_hyphen_values = true)]
+    pub(crate) cpus: Option<u32>,
     /// Go on with the conversation of this ended task
     #[arg(long, value_name = "ID", allow_hyphen_values = true)]
     pub(crate) resume_task: Option<TaskId>,

@@ -144,6 +144,9 @@ fn asked(provider: &ProfileId, cwd: PathBuf, mode: &Mode, wishes: &Wishes) -> Di
         start_by: None,
         lease_wait: Span::from_seconds(LEASE_WAIT_DEFAULT_SECONDS),
         resume_task: None,
+        memory: None,
+        pids: None,
+        cpus: None,
         from_earlier: false,
     }
 }

@@ -88,6 +88,9 @@ fn input(arguments: &Dispatch) -> Result<DispatchInput, Refusal> {
         first_output: arguments.first_output,
         start_by: arguments.start_by,
         lease_wait: arguments.lease_wait,
+        memory: arguments.memory,
+        pids: arguments.pids,
+        cpus: arguments.cpus,
         resume_task: arguments.resume_task,
         from_earlier: arguments.from_earlier,
     })

@@ -53,7 +53,7 @@ pub(super) fn conclude(globals: &Globals, ended: &Answer, place: &Place) -> io::
         print(globals, ended, String::new)?;
         return Ok(exit::of_watch(ended));
     }
-    let (Some(id), Some(payload)) = (ended.task_id, &ended.payload) else {
+    let (Some(id), Some(payload), None) = (ended.task_id, &ended.payload, ended.failure) else {
         complain(ended);
         if let (Some(id), None) = (ended.task_id, ended.failure) {
             output::remark(&format!("task {id}: {}", answer::state(ended)));

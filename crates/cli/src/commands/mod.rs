@@ -6,6 +6,7 @@ mod follow;
 mod host;
 mod observe;
 mod quickstart;
+mod upkeep;
 
 use std::ffi::OsString;
 use std::io;
@@ -46,6 +47,8 @@ fn carry_out(globals: &Globals, command: &Command) -> io::Result<Exit> {
         Command::Capabilities(arguments) => discover::capabilities(globals, arguments),
         Command::Preflight(arguments) => discover::preflight(globals, arguments),
         Command::Models(arguments) => discover::models(globals, arguments),
+        Command::Doctor(arguments) => upkeep::doctor(globals, arguments),
+        Command::Prune(arguments) => upkeep::prune(globals, arguments),
         Command::Help(arguments) => help(globals, arguments),
         Command::Version(_) => version(globals.json),
     }

@@ -135,6 +135,9 @@ fn input(arguments: &Quickstart) -> Result<DispatchInput, Refusal> {
         start_by: None,
         lease_wait: Span::from_seconds(LEASE_WAIT_DEFAULT_SECONDS),
         resume_task: None,
+        memory: None,
+        pids: None,
+        cpus: None,
         from_earlier: false,
     })
 }

@@ -103,7 +103,7 @@ pub(crate) fn waited(answers: &[Answer], place: &Place) -> String {
     for answer in answers {
         let id = answer.task_id.map(|id| id.to_string());
         let mut line = format!("{}  {}", id.unwrap_or_default(), state(answer));
-        if let (Some(outcome), Some(id)) = (answer.outcome.as_deref(), answer.task_id) {
+        if let (Some(outcome), Some(id), false) = (answer.outcome.as_deref(), answer.task_id, answer.pruned) {
             line.push_str("  ");
             line.push_str(&place.task_file(id, &outcome.payload.basename));
         }
@@ -173,7 +173,9 @@ fn work(subject: &Subject) -> String {
 
 fn ending(block: &mut Block, answer: &Answer, outcome: &Outcome, place: &Place) {
     let payload = &outcome.payload;
-    if let Some(id) = answer.task_id {
+    if answer.pruned {
+        block.line("pruned", "the answer and the raw output were removed by prune");
+    } else if let Some(id) = answer.task_id {
         let label = match answer.publication {
             Publication::Committed => "answer",
             _ => "refusal",

@@ -5,10 +5,12 @@ pub(crate) mod amount;
 pub(crate) mod answer;
 pub(crate) mod block;
 pub(crate) mod catalogue;
+pub(crate) mod count;
 pub(crate) mod progress;
 pub(crate) mod safe;
 pub(crate) mod shell;
 pub(crate) mod tail;
+pub(crate) mod upkeep;
 
 #[cfg(test)]
 pub(crate) mod sample;

@@ -26,6 +26,10 @@ pub(crate) struct Stage {
     fault: PathBuf,
     go: PathBuf,
     command: Option<Child>,
+    /// The dispatcher, when that is another.
+    waiting: Option<Child>,
+    /// A task that ended before.
+    pub(crate) predecessor: Option<String>,
     rebooted: bool,
 }
 
@@ -49,10 +53,12 @@ impl Stage {
             fault,
             go,
             command: None,
+            waiting: None,
+            predecessor: None,
             rebooted: false,
         };
-        let predecessor = (point.scene != Scene::Fresh).then(|| stage.one_turn());
-        stage.arguments = stage.dispatch_arguments(predecessor);
+        stage.predecessor = (point.scene != Scene::Fresh).then(|| stage.one_turn());
+        stage.arguments = stage.dispatch_arguments();
         stage
     }
 
@@ -76,7 +82,7 @@ impl Stage {
         });
     }
 
-    fn dispatch_arguments(&self, predecessor: Option<String>) -> Vec<String> {
+    fn dispatch_arguments(&self) -> Vec<String> {
         let wait = format!("[[fake: wait-for-file {}]] [[fake: answer done]]", self.go.display());
         let (brief, more): (&str, &[&str]) = match self.point.scene {
             _ if self.point.row == Row::Final => ("[[fake: answer done]] [[fake: final-then-hang]]", &[]),
@@ -84,12 +90,12 @@ impl Stage {
             Scene::Writing => (&wait, &["--permission", "workspace-write"]),
             Scene::Refused => ("[[fake: error-event]]", &[]),
             Scene::Cancelled => ("[[fake: silent-forever]]", &[]),
-            Scene::Flooded => ("[[fake: endless-zeros]]", &["--max-output", "1M"]),
+            Scene::Flooded => ("[[fake: endless-zeros]]", &["--max-output", "1MiB"]),
         };
-        let mut arguments = match (self.point.scene, predecessor) {
+        let mut arguments = match (self.point.scene, &self.predecessor) {
             (Scene::Continued, Some(predecessor)) => {
                 let brief = self.lead.brief(brief);
-                ["continue", "--task", &predecessor, "--brief", brief.to_str().unwrap()]
+                ["continue", "--task", predecessor, "--brief", brief.to_str().unwrap()]
                     .map(str::to_owned)
                     .to_vec()
             }
@@ -131,28 +137,26 @@ impl Stage {
             if self.point.holder != Holder::Canceller {
                 dispatch.env(fault::ENVIRONMENT_NAME, &faulty);
             }
-            let dispatch = dispatch.spawn().unwrap();
+            self.waiting = Some(dispatch.spawn().unwrap());
             until("the launch", || self.launches().first().cloned());
             let mut cancel = self.command(["cancel", &self.id]);
             if self.point.holder == Holder::Canceller {
                 cancel.env(fault::ENVIRONMENT_NAME, &faulty);
-                self.keep_going(dispatch);
-            } else {
-                self.keep_going(dispatch);
             }
             self.command = Some(cancel.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
         } else {
             self.command = Some(dispatch.env(fault::ENVIRONMENT_NAME, &faulty).spawn().unwrap());
         }
         until(self.point.name, || {
+            let command = self.command.as_mut().unwrap();
+            let early = self.point.holder != Holder::Supervisor && command.try_wait().unwrap().is_some();
+            assert!(
+                !early || self.point.scene == Scene::Cancelled,
+                "the turn ended and passed no such point"
+            );
             let held = fs::read_to_string(self.fault.join("held")).ok()?;
             held.strip_suffix('\n')?.parse().ok()
         })
-    }
-
-    /// A dispatcher that only waits may be left to itself: this world ends it.
-    fn keep_going(&self, mut dispatcher: Child) {
-        std::thread::spawn(move || dispatcher.wait());
     }
 
     /// Lets the provider come to its end.
@@ -172,7 +176,7 @@ impl Stage {
 
     /// Ends the dispatcher, or whichever command it was.
     pub(crate) fn kill_command(&mut self) {
-        if let Some(command) = &mut self.command {
+        for command in [&mut self.command, &mut self.waiting].into_iter().flatten() {
             let _ = command.kill();
             let _ = command.wait();
         }

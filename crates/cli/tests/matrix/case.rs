@@ -53,12 +53,19 @@ const PLAIN: Case = Case {
 };
 
 /// Every case; the slowest first, so that the others run beside them.
-pub(crate) static CASES: [Case; 20] = [
+pub(crate) static CASES: [Case; 21] = [
     Case { title: "HTTP 500 for ever", script: "500", reason: "provider-failed", ..PLAIN },
     Case { title: "every stream is cut", script: "cut", reason: "provider-failed", ..PLAIN },
     Case {
         title: "HTTP 429, the message tells a reset time",
-        script: "429 reset=told",
+        script: "429 after=none reset=told",
+        reason: "rate-limited",
+        special: Special::Limited,
+        ..PLAIN
+    },
+    Case {
+        title: "HTTP 429, with a `Retry-After` header",
+        script: "429 after=1",
         reason: "rate-limited",
         special: Special::Limited,
         ..PLAIN

@@ -3,7 +3,7 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
@@ -27,6 +27,7 @@ pub(crate) struct Lead {
     workspace: PathBuf,
     programs: PathBuf,
     temporary: Option<PathBuf>,
+    more_variables: Vec<(&'static str, OsString)>,
 }
 
 impl Lead {
@@ -40,6 +41,7 @@ impl Lead {
             workspace: place("workspace"),
             programs: place("bin"),
             temporary: None,
+            more_variables: Vec::new(),
             slots: 4,
             directory,
         };
@@ -70,6 +72,7 @@ impl Lead {
             workspace: stage.workspace(),
             programs: stage.programs(),
             temporary: Some(stage.temporary().to_path_buf()),
+            more_variables: Vec::new(),
         }
     }
 
@@ -78,6 +81,12 @@ impl Lead {
         let mut lead = Self::new();
         lead.slots = slots;
         lead
+    }
+
+    /// The same with one more variable for every command.
+    pub(crate) fn and(mut self, name: &'static str, value: impl Into<OsString>) -> Self {
+        self.more_variables.push((name, value.into()));
+        self
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -126,6 +135,7 @@ impl Lead {
             .env("DELEGATE_ROOT", self.root())
             .env("DELEGATE_SLOTS", self.slots.to_string())
             .envs(self.temporary.iter().map(|path| ("TMPDIR", path)))
+            .envs(self.more_variables.iter().map(|(name, value)| (name, value)))
             .current_dir(self.path())
             .stdin(Stdio::null());
         command
@@ -207,6 +217,16 @@ impl Lead {
         self.processes(&["__supervise"]).first().copied()
     }
 
+    /// Removes the cgroups of turns that were cut off with everything else.
+    fn remove_cgroups(&self) {
+        let Ok(bytes) = fs::read(self.root().join("root.json")) else { return };
+        let root: Value = serde_json::from_slice(&bytes).unwrap_or_default();
+        let (Some(id), Ok(home)) = (root["root_id"].as_str(), process::CgroupHome::find()) else { return };
+        for node in home.nodes(&format!("delegate-{id}-")).unwrap_or_default() {
+            let _ = node.remove();
+        }
+    }
+
     /// Everything that runs in this world: ours by the root in its command line, the fakes and theirs by HOME.
     pub(crate) fn everything(&self) -> Vec<u32> {
         let places = [self.path(), &self.home].map(|path| path.as_os_str().as_encoded_bytes());
@@ -230,6 +250,7 @@ impl Drop for Lead {
             std::thread::sleep(Duration::from_millis(10));
         }
         let _ = fs::set_permissions(self.root(), fs::Permissions::from_mode(0o700));
+        self.remove_cgroups();
     }
 }
 
@@ -274,6 +295,11 @@ impl Ran {
     pub(crate) fn failure(&self) -> String {
         self.answer()["failure"]["code"].as_str().unwrap_or_else(|| panic!("no failure: {self:?}")).to_owned()
     }
+}
+
+/// The strongest containment that this host has for a turn of ours.
+pub(crate) fn containment() -> &'static str {
+    if process::CgroupHome::find().is_ok() { "cgroup" } else { "subreaper" }
 }
 
 /// Waits until `look` finds something. The thing looked for is in another process's hands and tells nobody, so this looks

@@ -70,6 +70,10 @@ impl de::Error for ShapeError {
         Self("unknown key".to_owned())
     }
 
+    fn invalid_length(found: usize, _: &dyn de::Expected) -> Self {
+        Self(format!("not the right number of elements ({found})"))
+    }
+
     fn missing_field(field: &'static str) -> Self {
         Self(format!("missing key {field}"))
     }
@@ -108,7 +112,12 @@ impl<'de> Deserializer<'de> for &Json {
                 (None, None) => visitor.visit_f64(number.as_f64().unwrap_or(f64::MAX)),
             },
             Json::String(text) => visitor.visit_str(text),
-            Json::Array(elements) => visitor.visit_seq(de::value::SeqDeserializer::new(elements.iter())),
+            Json::Array(elements) => {
+                let mut sequence = de::value::SeqDeserializer::new(elements.iter());
+                let value = visitor.visit_seq(&mut sequence)?;
+                // A type of fixed length leaves the rest unread.
+                sequence.end().map(|()| value)
+            }
             Json::Object(members) => visitor.visit_map(de::value::MapDeserializer::new(
                 members.iter().map(|(key, value)| (key.as_str(), value)),
             )),

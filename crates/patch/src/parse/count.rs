@@ -10,7 +10,8 @@ impl Parser<'_, '_> {
         if header.is_none() && !form::has_line_numbers(line) {
             self.findings.add(Rule::UnnumberedHunkHeader);
         }
-        let ready = self.open.as_ref().is_some_and(|open| open.bad || open.old.is_some() && open.new.is_some());
+        let ready =
+            self.open.as_ref().is_some_and(|open| open.bad || open.old.is_some() && open.new.is_some());
         if !ready {
             self.findings.add(Rule::HunkWithoutFileHeaders);
             return;

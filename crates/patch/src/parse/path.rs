@@ -55,7 +55,8 @@ impl<'a> Field<'a> {
             Self::Plain(bytes) => Cow::Borrowed(str::from_utf8(bytes).ok()?),
             Self::Quoted(bytes) => Cow::Owned(String::from_utf8(bytes).ok()?),
         };
-        let hidden = |character: char| character.is_control() || character.is_whitespace() || character == '"';
+        let hidden =
+            |character: char| character.is_control() || character.is_whitespace() || character == '"';
         let fits = !text.is_empty() && text.len() as u64 <= max_bytes;
         (fits && !text.chars().any(hidden)).then_some(text)
     }
@@ -168,7 +169,8 @@ mod tests {
 
     #[test]
     fn pairs_of_names() {
-        let plain = |a: &'static str, b: &'static str| Ok((Field::Plain(a.as_bytes()), Field::Plain(b.as_bytes())));
+        let plain =
+            |a: &'static str, b: &'static str| Ok((Field::Plain(a.as_bytes()), Field::Plain(b.as_bytes())));
         assert_eq!(pair(b"a/x b/x"), plain("a/x", "b/x"));
         assert_eq!(pair(b" a/x \t b/x "), plain("a/x", "b/x"));
         assert_eq!(

@@ -4,10 +4,10 @@ use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
 
 use super::Paths;
 
-/// The compiled patterns of a policy.
-#[derive(Debug)]
+/// The compiled patterns of a policy; those of no policy allow nothing.
+#[derive(Debug, Default)]
 pub struct PathClasses {
-    allowed: Regex,
+    allowed: Option<Regex>,
     denied: RegexSet,
     ids: Vec<String>,
 }
@@ -20,7 +20,7 @@ impl PathClasses {
     pub fn new(paths: &Paths) -> Result<Self, regex::Error> {
         let patterns = paths.denied_patterns.iter().map(|class| &class.pattern);
         Ok(Self {
-            allowed: RegexBuilder::new(&paths.allowed_pattern).unicode(false).build()?,
+            allowed: Some(RegexBuilder::new(&paths.allowed_pattern).unicode(false).build()?),
             denied: RegexSetBuilder::new(patterns).unicode(false).build()?,
             ids: paths.denied_patterns.iter().map(|class| class.id.clone()).collect(),
         })
@@ -28,7 +28,7 @@ impl PathClasses {
 
     /// Whether a path is made of allowed characters.
     pub fn allows(&self, path: &str) -> bool {
-        self.allowed.is_match(path.as_bytes())
+        self.allowed.as_ref().is_some_and(|allowed| allowed.is_match(path.as_bytes()))
     }
 
     /// Every closed class that a path is in, whatever its case.

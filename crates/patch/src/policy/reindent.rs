@@ -1,7 +1,7 @@
 //! JSON with other white space and nothing else changed.
 
 /// Indents a valid JSON text by two blanks a level. Order of keys and spelling of numbers and strings stay.
-pub fn reindent(text: &str) -> String {
+pub(crate) fn reindent(text: &str) -> String {
     let mut out = String::with_capacity(text.len() * 2);
     let mut depth = 0_usize;
     let mut characters = text.chars().peekable();

@@ -57,8 +57,11 @@ impl CgroupHome {
             let word = controller.to_string();
             let handed_down = self.controllers("cgroup.subtree_control")?.contains(&word);
             // Controllers can be handed down from a cgroup with processes only at the root, which has no type.
-            let is_root = || !self.directory.join("cgroup.type").exists();
-            if !handed_down && !(self.controllers("cgroup.controllers")?.contains(&word) && is_root()) {
+            let can_be = || -> Result<bool, CgroupError> {
+                let is_root = !self.directory.join("cgroup.type").exists();
+                Ok(is_root && self.controllers("cgroup.controllers")?.contains(&word))
+            };
+            if !handed_down && !can_be()? {
                 return Err(CgroupError::NoController { controller, path: self.directory.clone() });
             }
         }

@@ -7,10 +7,12 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, PipeReader};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use process::{
-    Child, Containment, Ending, Fence, Gate, LaunchSpec, ProcessIdentity, Program, SealedInput, Tree,
+    CgroupHome, CgroupNode, Child, Containment, Ending, Fence, Gate, LaunchSpec, ProcessIdentity, Program,
+    ResourceLimits, SealedInput, Tree,
 };
 
 /// The program that is a gate, and the processes that misbehave.
@@ -156,4 +158,24 @@ pub fn stat_field(pid: u32, number: usize) -> String {
     let line = fs::read_to_string(format!("/proc/{pid}/stat")).expect("a process");
     let (_, rest) = line.rsplit_once(')').expect("a name");
     rest.split_ascii_whitespace().nth(number - 3).expect("a field").to_owned()
+}
+
+/// Two trees of one process at once would take each other's orphans for their own.
+static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+/// A cgroup that is emptied and removed when the test is over, before the next one begins.
+pub struct Node(pub CgroupNode, MutexGuard<'static, ()>);
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        let _ = self.0.remove();
+    }
+}
+
+/// A cgroup for one test, or `None` where the host has none to give.
+pub fn node(name: &str) -> Option<Node> {
+    let home = CgroupHome::find().inspect_err(|error| eprintln!("skipped: {error}")).ok()?;
+    let turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let name = format!("process-test-{}-{name}", std::process::id());
+    Some(Node(home.make(&name, &ResourceLimits::default()).expect("a node"), turn))
 }

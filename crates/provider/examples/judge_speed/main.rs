@@ -23,13 +23,16 @@ const SHORT_OUTPUT_BYTES: usize = 8;
 const LONG_OUTPUT_BYTES: usize = 4 << 10;
 
 fn main() -> ExitCode {
-    println!("| grammar | judge, short outputs | judge, outputs of 4 KiB | summary, short | summary, 4 KiB | memory for 1 GiB |");
+    println!(
+        "| grammar | judge, short outputs | judge, outputs of 4 KiB | summary, short | summary, 4 KiB | memory for 1 GiB |"
+    );
     println!("|---|---|---|---|---|---|");
     let mut slowest = f64::INFINITY;
     for grammar in &GRAMMARS {
         let profile = catalogue().get(&grammar.profile.parse().expect("an id")).expect("a profile");
         let memory = memory(grammar, profile);
-        let [short, long] = [SHORT_OUTPUT_BYTES, LONG_OUTPUT_BYTES].map(|output| speeds(grammar, profile, output));
+        let [short, long] =
+            [SHORT_OUTPUT_BYTES, LONG_OUTPUT_BYTES].map(|output| speeds(grammar, profile, output));
         slowest = slowest.min(long.0);
         println!(
             "| {} | {} | {} | {} | {} | {memory} |",

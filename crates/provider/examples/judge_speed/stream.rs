@@ -167,7 +167,9 @@ fn claude(index: u64, output: &str) -> String {
 fn pi(index: u64, output: &str) -> String {
     let usage = "\"usage\":{\"input\":1379,\"output\":10,\"cacheRead\":0,\"cacheWrite\":0,\"reasoning\":0,\"totalTokens\":1389,\
         \"cost\":{\"input\":0,\"output\":0,\"cacheRead\":0,\"cacheWrite\":0,\"total\":0,\"totalFromProvider\":false}}";
-    let call = format!("{{\"type\":\"toolCall\",\"id\":\"call_{index}\",\"name\":\"bash\",\"arguments\":{{\"command\":\"echo step\"}}}}");
+    let call = format!(
+        "{{\"type\":\"toolCall\",\"id\":\"call_{index}\",\"name\":\"bash\",\"arguments\":{{\"command\":\"echo step\"}}}}"
+    );
     let message = format!(
         "{{\"role\":\"assistant\",\"content\":[{call}],\"api\":\"openai-completions\",\"provider\":\"scripted\",\"model\":\"m\",{usage},\
          \"stopReason\":\"toolUse\",\"timestamp\":1}}"

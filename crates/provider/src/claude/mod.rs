@@ -18,6 +18,7 @@ use crate::error::PlanError;
 use crate::host::Host;
 use crate::judge::Judge;
 use crate::limits::{CLAUDE_RETRIES_MAX_COUNT, CLAUDE_RETRY_DELAY_MAX_SECONDS};
+use crate::login::LoginFile;
 use crate::models::ModelListing;
 use crate::profile::{Draft, PlanInput, Profile};
 use crate::roots::{self, Roots};
@@ -88,6 +89,15 @@ impl Profile for Claude {
 
     fn models(&self) -> Option<&'static dyn ModelListing> {
         Some(&models::Initialize)
+    }
+
+    fn login_file(&self) -> Option<LoginFile> {
+        Some(LoginFile {
+            directory_variable: OWN_DIRECTORY_NAMES[0],
+            directory: ".claude",
+            name: ".credentials.json",
+            sign_in: "claude auth login",
+        })
     }
 
     fn plan(&self, input: &PlanInput<'_>, host: &dyn Host) -> Result<Draft, PlanError> {

@@ -8,8 +8,8 @@ use record::usage::{Usage, UsageReliability, UsageScope, UsageSource};
 use record::words::ReasonCode;
 use serde_json::{Map, Value};
 
-use super::LAST_MESSAGE;
 use super::errors::classify;
+use super::{LAST_MESSAGE, SIGN_IN};
 use crate::events::{self, Event, Fault, Reading, text};
 use crate::judge::{Artifacts, Evidence, Finding, Judge, Judgement, conclude, incomplete};
 use crate::limits::{ITEM_ID_MAX_BYTES, ITEM_TYPE_MAX_BYTES, ITEMS_MAX_COUNT};
@@ -225,11 +225,9 @@ impl Turn {
         match &self.state {
             TurnState::Failed(message) => {
                 let (code, retry_at) = classify(message);
-                return Ok(Finding::ProviderError {
-                    code,
-                    message: Some(screen::message(message)),
-                    retry_at,
-                });
+                let hint = if code == ReasonCode::AuthenticationRequired { SIGN_IN } else { "" };
+                let message = Some(screen::message(message) + hint);
+                return Ok(Finding::ProviderError { code, message, retry_at });
             }
             TurnState::Interrupted(how) => {
                 let message = format!("codex ended the turn early ({}).", screen::words(how));

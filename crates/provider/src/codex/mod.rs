@@ -15,6 +15,7 @@ use crate::executable::{self, Native};
 use crate::host::Host;
 use crate::judge::Judge;
 use crate::limits::CODEX_BRIEF_MAX_CHARACTERS;
+use crate::login::LoginFile;
 use crate::models::ModelListing;
 use crate::profile::{Draft, PlanInput, Profile};
 use crate::roots::{self, Roots};
@@ -25,6 +26,8 @@ const PROGRAM: &str = "codex";
 const HELP_ARGUMENTS: &[&str] = &["exec"];
 const REQUIRED_FLAGS: &[&str] =
     &["--cd", "--color", "--json", "--output-last-message", "--sandbox", "--skip-git-repo-check", "-c"];
+/// How to sign in, behind the words of an error.
+const SIGN_IN: &str = " (sign in with `codex login`)";
 /// Where the CLI leaves its last message, in the output directory.
 const LAST_MESSAGE: &str = "codex-last-message.txt";
 const HOME_NAME: &str = "CODEX_HOME";
@@ -66,6 +69,15 @@ impl Profile for Codex {
 
     fn models(&self) -> Option<&'static dyn ModelListing> {
         Some(&models::Debug)
+    }
+
+    fn login_file(&self) -> Option<LoginFile> {
+        Some(LoginFile {
+            directory_variable: HOME_NAME,
+            directory: ".codex",
+            name: "auth.json",
+            sign_in: "codex login",
+        })
     }
 
     fn plan(&self, input: &PlanInput<'_>, host: &dyn Host) -> Result<Draft, PlanError> {

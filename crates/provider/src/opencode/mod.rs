@@ -14,6 +14,7 @@ use crate::environment::{BASE_NAMES, Environment};
 use crate::error::PlanError;
 use crate::host::Host;
 use crate::judge::Judge;
+use crate::login::LoginFile;
 use crate::models::ModelListing;
 use crate::profile::{Draft, PlanInput, Profile};
 use crate::roots::{self, Roots};
@@ -97,6 +98,15 @@ impl Profile for Opencode {
 
     fn models(&self) -> Option<&'static dyn ModelListing> {
         Some(&models::Verbose)
+    }
+
+    fn login_file(&self) -> Option<LoginFile> {
+        Some(LoginFile {
+            directory_variable: "XDG_DATA_HOME",
+            directory: ".local/share",
+            name: "opencode/auth.json",
+            sign_in: "opencode auth login",
+        })
     }
 
     fn plan(&self, input: &PlanInput<'_>, host: &dyn Host) -> Result<Draft, PlanError> {

@@ -7,6 +7,7 @@ use record::usage::Usage;
 use record::words::ReasonCode;
 use serde_json::Value;
 
+use super::SIGN_IN;
 use super::errors::{classify, sentence};
 use super::message::{Assistant, StopReason, is_assistant, usage};
 use crate::events::{self, Event, Fault, Reading, text};
@@ -300,6 +301,7 @@ fn failure(last: &Assistant) -> Finding {
 
 fn provider_error(message: &str, raw_stop_reason: Option<&str>, said_at_millis: Option<u64>) -> Finding {
     let (code, retry_at) = classify(message, raw_stop_reason, said_at_millis);
-    let message = Some(screen::message(&sentence(message))).filter(|message| !message.is_empty());
+    let hint = if code == ReasonCode::AuthenticationRequired { SIGN_IN } else { "" };
+    let message = Some(screen::message(&sentence(message)) + hint).filter(|message| !message.is_empty());
     Finding::ProviderError { code, message, retry_at }
 }

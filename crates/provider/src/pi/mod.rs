@@ -14,6 +14,7 @@ use crate::environment::{BASE_NAMES, CACHE_NAMES, DESKTOP_NAMES, Environment};
 use crate::error::PlanError;
 use crate::host::Host;
 use crate::judge::Judge;
+use crate::login::LoginFile;
 use crate::models::ModelListing;
 use crate::probe::ProbeOutput;
 use crate::profile::{Draft, PlanInput, Profile};
@@ -30,6 +31,8 @@ const ALL_TOOLS: &str = "read,bash,edit,write,grep,find,ls";
 /// The list of tools leaves those of configured tool servers in place, and they may write: where the CLI knows such servers,
 /// it is told to use none.
 const NO_TOOL_SERVERS: &str = "--no-mcp";
+/// How to sign in, behind the words of an error.
+const SIGN_IN: &str = " (sign in by running `pi` and entering `/login`)";
 const EFFORTS: &[&str] = &["off", "minimal", "low", "medium", "high", "xhigh", "max"];
 /// Keys of the services that it talks to most; others sign in with its own login.
 const SECRET_NAMES: &[&str] = &[
@@ -86,6 +89,15 @@ impl Profile for Pi {
 
     fn models(&self) -> Option<&'static dyn ModelListing> {
         Some(&models::Table)
+    }
+
+    fn login_file(&self) -> Option<LoginFile> {
+        Some(LoginFile {
+            directory_variable: AGENT_DIRECTORY_NAME,
+            directory: ".pi/agent",
+            name: "auth.json",
+            sign_in: "pi, then /login",
+        })
     }
 
     fn plan(&self, input: &PlanInput<'_>, host: &dyn Host) -> Result<Draft, PlanError> {

@@ -6,18 +6,16 @@ use std::{fs, io};
 use record::Sha256Digest;
 use record::answer::{SupervisorState, SupervisorView};
 use record::outcome::Outcome;
-use record::submission::Submission;
 use record::words::SupervisorKind;
 use rustix::fs::{StatVfsMountFlags, statvfs};
-use store::{Root, StoreError, Task};
+use store::{Root, Task};
 
 use super::gave_up::GaveUp;
 use super::look::{self, Sight};
-use super::machine;
 use super::options::ServeOptions;
 use crate::detached;
 use crate::limits::ENSURE_LOOKS_MAX_COUNT;
-use crate::{SuperviseError, Supervisor};
+use crate::{SuperviseError, Supervisor, machine, submission};
 
 /// The built-in supervisor as its callers see it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +42,7 @@ impl Supervisor for Embedded {
         if submission.machine_id != machine {
             return Err(SuperviseError::OtherMachine);
         }
-        let gave_up = GaveUp::of(root, &machine)?;
+        let gave_up = GaveUp::of(root, &machine);
         gave_up
             .remove(task.id())
             .map_err(|source| SuperviseError::File { path: gave_up.directory().to_path_buf(), source })?;
@@ -65,7 +63,7 @@ impl Supervisor for Embedded {
         let machine = machine()?;
         // The lock first: what a look at one task costs must not grow with the tasks that are open.
         self.start_if_missing(root, &machine, || {
-            let gave_up = GaveUp::of(root, &machine)?;
+            let gave_up = GaveUp::of(root, &machine);
             let open = root.open_tasks()?;
             // With very many open tasks that are none of ours, the supervisor itself finds out.
             Ok(open.len() > ENSURE_LOOKS_MAX_COUNT
@@ -84,7 +82,7 @@ impl Embedded {
         machine: &Sha256Digest,
         is_needed: impl FnOnce() -> Result<bool, SuperviseError>,
     ) -> Result<(), SuperviseError> {
-        if root.supervisor_directory(machine)?.is_locked()? || !is_needed()? || is_read_only(root) {
+        if root.supervisor_directory(machine).is_locked()? || !is_needed()? || is_read_only(root) {
             return Ok(());
         }
         self.start(root).map_err(|source| SuperviseError::Start { program: self.delegate.clone(), source })
@@ -101,13 +99,6 @@ fn is_read_only(root: &Root) -> bool {
     statvfs(root.path().as_path()).is_ok_and(|system| system.f_flag.contains(StatVfsMountFlags::RDONLY))
 }
 
-fn submission(task: &Task) -> Result<Submission, SuperviseError> {
-    match task.read::<Submission>()? {
-        Some(loaded) => Ok(loaded.record),
-        None => Err(StoreError::Damaged { path: task.path(), why: "has no submission".to_owned() }.into()),
-    }
-}
-
 fn state(root: &Root, task: &Task) -> Result<SupervisorState, SuperviseError> {
     if task.read::<Outcome>()?.is_some() {
         return Ok(SupervisorState::Ended);
@@ -119,7 +110,7 @@ fn state(root: &Root, task: &Task) -> Result<SupervisorState, SuperviseError> {
     }
     Ok(if task.run_locked()? {
         SupervisorState::Running
-    } else if GaveUp::of(root, &machine)?.contains(task.id()) {
+    } else if GaveUp::of(root, &machine).contains(task.id()) {
         SupervisorState::GaveUp
     } else if fs::symlink_metadata(root.open_directory_path().join(task.id().to_string())).is_ok() {
         // The directory is the queue, whether or not its supervisor lives at this moment.

@@ -7,7 +7,7 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use record::{Sha256Digest, TaskId};
-use store::{Root, StoreError};
+use store::Root;
 
 /// The notes of one machine's supervisor.
 #[derive(Debug)]
@@ -17,8 +17,8 @@ pub(super) struct GaveUp {
 
 impl GaveUp {
     /// The notes of that machine's supervisor. Their own directory is not made.
-    pub(super) fn of(root: &Root, machine: &Sha256Digest) -> Result<Self, StoreError> {
-        Ok(Self { directory: root.supervisor_directory(machine)?.path().join("gave-up") })
+    pub(super) fn of(root: &Root, machine: &Sha256Digest) -> Self {
+        Self { directory: root.supervisor_directory(machine).path().join("gave-up") }
     }
 
     /// Where the notes are.

@@ -13,7 +13,7 @@ use record::{Sha256Digest, TaskId, Timestamp};
 use store::{Root, StoreError, Task};
 
 use super::queue::{Claim, Progress};
-use super::runner::Runner;
+use crate::runner::Runner;
 
 /// What a task is to this supervisor.
 #[derive(Debug)]

@@ -12,12 +12,12 @@
 //! | `work` | its loop: events in, runners out |
 //! | `queue` | what is known and what comes next; pure |
 //! | `look` | reading a task for the queue |
-//! | `runner` | the command line of a runner |
 //! | `children` | the signal of ended children |
 //! | `hints` | changed directories, as the kernel tells it |
 //! | `gave_up` | notes on tasks that are tried no more |
 //! | `log` | its log |
 
+mod cgroups;
 mod children;
 mod client;
 mod gave_up;
@@ -26,7 +26,6 @@ mod log;
 mod look;
 mod options;
 mod queue;
-mod runner;
 mod serve;
 mod work;
 
@@ -35,13 +34,3 @@ pub use options::{SUPERVISE_WORD, ServeOptions};
 pub use serve::serve;
 
 pub use crate::limits::Timing;
-
-use record::Sha256Digest;
-
-use crate::SuperviseError;
-
-/// The identity of this machine (STATE.md, top).
-fn machine() -> Result<Sha256Digest, SuperviseError> {
-    let text = process::machine_id().map_err(SuperviseError::Machine)?;
-    text.parse().map_err(|error| SuperviseError::Machine(std::io::Error::other(error)))
-}

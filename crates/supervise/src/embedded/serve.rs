@@ -8,10 +8,10 @@ use process::detach::become_detached;
 use store::{Lock, Root};
 
 use super::children::ChildSignal;
+use super::log;
 use super::options::ServeOptions;
 use super::work::{Signals, Stop, Work};
-use super::{log, machine};
-use crate::{SuperviseError, points};
+use crate::{SuperviseError, machine, points};
 
 /// Is the supervisor of a root until nothing is left to do. It must be the first act of a freshly started process: it
 /// detaches from the caller's session and terminal, closes every descriptor that it finds, and becomes a child subreaper.
@@ -32,10 +32,11 @@ fn run(options: &ServeOptions) -> Result<(), SuperviseError> {
     let machine = machine()?;
     let log = {
         // Nothing of this may stay open: detaching closes all descriptors.
-        let directory = Root::open(&options.root)?.supervisor_directory(&machine)?;
+        let directory = Root::open(&options.root)?.supervisor_directory(&machine);
         if directory.is_locked()? {
             return Ok(());
         }
+        directory.make()?;
         directory.log_path()
     };
     become_detached(Some(&log)).map_err(SuperviseError::Setup)?;
@@ -46,8 +47,8 @@ fn run(options: &ServeOptions) -> Result<(), SuperviseError> {
     process::become_subreaper().map_err(SuperviseError::Setup)?;
 
     let root = Root::open(&options.root)?;
-    let directory = root.supervisor_directory(&machine)?;
-    let mut work = Work::new(&root, machine, options, signals)?;
+    let directory = root.supervisor_directory(&machine);
+    let mut work = Work::new(&root, machine, options, signals);
     while let Some(lock) = directory.try_lock()? {
         fault::point(points::LOCK_TAKEN).map_err(SuperviseError::Setup)?;
         if work.run()? == Stop::Asked {

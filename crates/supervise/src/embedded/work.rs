@@ -10,6 +10,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use store::{Root, StoreError};
 
+use super::cgroups;
 use super::children::ChildSignal;
 use super::gave_up::GaveUp;
 use super::hints::{Hint, Hints};
@@ -17,8 +18,8 @@ use super::log;
 use super::look::{self, Sight};
 use super::options::ServeOptions;
 use super::queue::{Aside, Ended, Next, Queue};
-use super::runner::Runner;
 use crate::limits::SCAN_PERIOD_WITHOUT_HINTS_SECONDS;
+use crate::runner::Runner;
 use crate::{RUNNER_BUSY_EXIT_CODE, SuperviseError, points};
 
 /// The signals that the loop waits for.
@@ -72,8 +73,8 @@ impl<'a> Work<'a> {
         machine: Sha256Digest,
         options: &'a ServeOptions,
         signals: Signals,
-    ) -> Result<Self, StoreError> {
-        let gave_up = GaveUp::of(root, &machine)?;
+    ) -> Self {
+        let gave_up = GaveUp::of(root, &machine);
         if let Err(error) = gave_up.make_directory() {
             log::line(format_args!("{}: {error}", gave_up.directory().display()));
         }
@@ -82,7 +83,7 @@ impl<'a> Work<'a> {
         if let Err(error) = &hints {
             log::line(format_args!("changes can not be watched and are looked for instead: {error}"));
         }
-        Ok(Self {
+        Self {
             root,
             machine,
             options,
@@ -94,7 +95,7 @@ impl<'a> Work<'a> {
             queue: Queue::new(options.timing),
             next_scan: Instant::now(),
             is_blind: false,
-        })
+        }
     }
 
     /// Whether nothing is left that a supervisor is needed for.
@@ -114,6 +115,7 @@ impl<'a> Work<'a> {
         if let Err(error) = self.root.clean_staging() {
             log::line(format_args!("what lost dispatchers left can not be removed: {error}"));
         }
+        cgroups::remove_dead(self.root);
         fault::point(points::SCANNED).map_err(SuperviseError::Setup)?;
         let mut idle_since = None;
         loop {

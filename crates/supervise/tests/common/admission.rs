@@ -55,6 +55,9 @@ pub fn admit(root: &Root, id: TaskId, brief: &str, variant: Variant) -> Task {
             start_by: None,
             // The admission times of these tests lie in the past.
             lease_wait: Span::from_seconds(100 * 365 * 24 * 3600),
+            memory_bytes: None,
+            pids: None,
+            cpus: None,
         },
         fence: None,
         environment_file: None,
@@ -109,6 +112,7 @@ pub fn admit(root: &Root, id: TaskId, brief: &str, variant: Variant) -> Task {
         request_sha256,
         plan_sha256,
         supervisor: variant.kind,
+        supervisor_binding: None,
         runner_executable: variant.runner,
         machine_id: variant.machine,
         admitted_at: admitted_at(variant.admitted),

@@ -173,18 +173,20 @@ impl Stage {
     }
 
     pub fn is_served(&self) -> bool {
-        self.root.supervisor_directory(&machine()).expect("a directory").is_locked().expect("an answer")
+        self.root.supervisor_directory(&machine()).is_locked().expect("an answer")
     }
 
     pub fn log(&self) -> String {
-        let path = self.root.supervisor_directory(&machine()).expect("a directory").log_path();
+        let path = self.root.supervisor_directory(&machine()).log_path();
         fs::read_to_string(path).unwrap_or_default()
     }
 
     /// Waits until the log holds so many times what is wanted.
     #[track_caller]
     pub fn wait_for_log(&self, wanted: &str, times: usize) {
-        let directory = self.root.supervisor_directory(&machine()).expect("a directory").path();
+        let directory = self.root.supervisor_directory(&machine());
+        directory.make().expect("a directory to watch");
+        let directory = directory.path();
         self.wait_in(&directory, wanted, || (self.log().matches(wanted).count() == times).then_some(()));
     }
 

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::limits::{GIANT_LINE_DEFAULT_BYTES, LINGER_MAX_SECONDS};
+use crate::limits::{GIANT_LINE_DEFAULT_BYTES, LINGER_MAX_SECONDS, STORM_DEFAULT_PROCESSES};
 use crate::marker::Marker;
 
 /// One behaviour. Each variant names how it is written inside `[[fake: …]]`; several may be combined.
@@ -48,6 +48,10 @@ pub enum Behaviour {
         /// The process has no environment.
         scrubbed: bool,
     },
+    /// `fork-storm [NUMBER]`: leaves that many processes (500), each in a session that is not the fake's.
+    ForkStorm(u64),
+    /// `stopped-escape`: leaves a process in a session of its own that has stopped itself (SIGSTOP).
+    StoppedEscape,
     /// `double-fork-holding-stdout`: leaves a process that holds standard output open.
     DoubleForkHoldingStdout,
     /// `ignores-SIGTERM`: takes no SIGTERM; its children neither.
@@ -139,6 +143,8 @@ impl Behaviour {
             "giant-line" => Self::GiantLine(marker.number("bytes", 0, GIANT_LINE_DEFAULT_BYTES)?),
             "endless-zeros" => Self::EndlessZeros,
             "setsid-escape" => Self::SetsidEscape { scrubbed: marker.argument("how", 0) == Some("scrubbed") },
+            "fork-storm" => Self::ForkStorm(marker.number("number", 0, STORM_DEFAULT_PROCESSES)?),
+            "stopped-escape" => Self::StoppedEscape,
             "double-fork-holding-stdout" => Self::DoubleForkHoldingStdout,
             "ignores-SIGTERM" => Self::IgnoresSigterm,
             "error-event" => Self::ErrorEvent(text("The fake provider failed.")),
@@ -175,7 +181,7 @@ mod tests {
     fn the_catalogue_is_complete() {
         let catalogue = "read-stdin-to-EOF; need-tty; silent-forever; silent-then-final; final-then-hang; exit-0-empty; \
             exit-1-after-final; 64-KiB-cut; chatter-before-JSON; U+2028; split-UTF-8; giant-line; endless-zeros; \
-            setsid-escape; double-fork-holding-stdout; ignores-SIGTERM; error-event-then-hang; quota-words-in-prose; \
+            setsid-escape; fork-storm; stopped-escape; double-fork-holding-stdout; ignores-SIGTERM; error-event-then-hang; quota-words-in-prose; \
             other-session-id; other-model-name; unclosed-items; stderr x; opens-browser; rewrites-own-binary; re-invokes-tool x; \
             writes-outside-workspace /x; writes-to-brief; deletes-its-cwd; ENOSPC-maker /x; wait-for-file /x; answer x; \
             burn-cpu; error-event; version-text x; help-lacks x; probe-hangs; probe-fails";

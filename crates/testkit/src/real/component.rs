@@ -141,7 +141,13 @@ impl Pins {
     /// The pinned version.
     #[must_use]
     pub fn version(&self, component: Component) -> &str {
-        self.0.get(component.name()).map_or("", String::as_str)
+        self.named(component.name()).unwrap_or_default()
+    }
+
+    /// The pinned version of something that is no [`Component`].
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<&str> {
+        self.0.get(name).map(String::as_str)
     }
 }
 

@@ -2,7 +2,7 @@
 //! processes that die, syncs that fail and machines that stop at any moment. A provider is executed at most once and every
 //! task ends, in every state that can be reached.
 //!
-//! `cargo xtask model` allows one fault more.
+//! `cargo xtask model` allows more faults.
 
 mod protocol;
 mod state;
@@ -13,7 +13,7 @@ use stateright::{Checker, Model};
 /// Number of faults in one history, if not the default.
 const FAULTS_VARIABLE: &str = "MODEL_FAULTS";
 /// Faults in one history of the normal test run.
-const FAULTS_DEFAULT: u8 = 2;
+const FAULTS_DEFAULT: u8 = 4;
 
 fn faults() -> u8 {
     std::env::var(FAULTS_VARIABLE).map_or(FAULTS_DEFAULT, |number| number.parse().expect("a number"))

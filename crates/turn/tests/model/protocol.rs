@@ -5,7 +5,7 @@
 
 use stateright::{Model, Property};
 
-use crate::state::{Canceller, Child, Dispatcher, Disk, End, Runner, Said, Who, World};
+use crate::state::{Canceller, Child, Disk, Dispatcher, End, Runner, Said, Who, World};
 
 /// The protocol, or one that lacks a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(crate) enum Rules {
     Documented,
     /// A runner that finds a licence launches all the same.
     LaunchWithoutLicence,
-    /// A canceller looks and ends the task without the run lock.
+    /// A canceller that saw no launch ends the task with neither the run lock nor a stop request.
     CancelWithoutLock,
     /// *Go* comes before `running.json`.
     GoBeforeRecord,
@@ -133,7 +133,7 @@ impl Model for Protocol {
 
     fn properties(&self) -> Vec<Property<Self>> {
         vec![
-            Property::always("a provider is executed at most once", |_, world| world.executions <= 1),
+            Property::always("a provider is executed at most once", |_, world: &World| world.executions <= 1),
             Property::always("after the word no nothing was executed", |_, world: &World| {
                 world.disk.outcome.is_none_or(|end| end.launched != Said::No || world.executions == 0)
             }),
@@ -157,8 +157,8 @@ impl Model for Protocol {
             Property::sometimes("a turn is cancelled without a launch", |_, world: &World| {
                 world.disk.stop && world.disk.outcome.is_some_and(|end| end.launched == Said::No)
             }),
-            Property::sometimes("a lost runner's child is adopted", |_, world: &World| {
-                world.faults < 2 && world.child == Child::Runs && world.runners == [Runner::Away, Runner::Watches]
+            Property::sometimes("the child of a lost runner is adopted and succeeds", |_, world: &World| {
+                world.adopted && world.disk.outcome.is_some_and(|end| end.committed)
             }),
         ]
     }
@@ -166,10 +166,7 @@ impl Model for Protocol {
 
 fn is_fault(step: Step) -> bool {
     use Step::{KillCanceller, KillDispatcher, KillRunner, PowerCut, Restart, SyncFails};
-    matches!(
-        step,
-        KillDispatcher(_) | KillRunner(_) | KillCanceller(_) | SyncFails(_) | PowerCut | Restart
-    )
+    matches!(step, KillDispatcher(_) | KillRunner(_) | KillCanceller(_) | SyncFails(_) | PowerCut | Restart)
 }
 
 fn has_ended(world: &World) -> bool {
@@ -322,7 +319,10 @@ impl Protocol {
                 // A licence without `running.json` proves that no provider ran.
                 _ if !disk.running => Runner::Ended(End::of(Said::No)),
                 _ if world.rebooted => Runner::Ended(world.lost()),
-                Child::Runs => Runner::Watches,
+                Child::Runs => {
+                    world.adopted = true;
+                    Runner::Watches
+                }
                 Child::Gate(_) | Child::Told => Runner::Sweeps(world.lost()),
                 Child::None | Child::Ended => Runner::Ended(world.lost()),
             }
@@ -337,6 +337,10 @@ impl Protocol {
     fn canceller(&self, world: &mut World, index: usize) -> Option<()> {
         let holds = |world: &World| world.lock == Some(Who::Canceller(index));
         world.cancellers[index] = match world.cancellers[index] {
+            Canceller::Begins if self.rules == Rules::CancelWithoutLock => {
+                (world.disk.task && !world.disk.launch && world.disk.outcome.is_none()).then_some(())?;
+                Canceller::Ends
+            }
             Canceller::Begins => {
                 world.disk.task.then_some(())?;
                 if world.disk.outcome.is_none() {
@@ -350,7 +354,6 @@ impl Protocol {
             }
             // Launched: a runner obeys, and one is started if there is none.
             Canceller::Requested if world.disk.launch || world.disk.outcome.is_some() => Canceller::Done,
-            Canceller::Requested if self.rules == Rules::CancelWithoutLock => Canceller::Ends,
             // Held: whoever holds it obeys, or goes.
             Canceller::Requested if world.lock.is_some() => Canceller::Done,
             Canceller::Requested => {

@@ -122,6 +122,8 @@ pub(crate) struct World {
     pub(crate) cancellers: [Canceller; 2],
     /// Faults that may still happen.
     pub(crate) faults: u8,
+    /// A runner found the child of another and watches it.
+    pub(crate) adopted: bool,
     /// How often a provider was executed.
     pub(crate) executions: u8,
     /// What an observer may have been told.
@@ -144,6 +146,7 @@ impl World {
             runners: [Runner::Away; 2],
             cancellers: present,
             faults,
+            adopted: false,
             executions: 0,
             seen: None,
             changed_its_mind: false,

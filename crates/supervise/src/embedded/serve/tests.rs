@@ -16,14 +16,15 @@ fn a_task_committed_while_the_lock_was_held_is_seen_after_its_release() {
     let machine = machine().expect("a machine");
     let options =
         ServeOptions { root: path, delegate: "/none".into(), slots: Some(1), timing: Timing::default() };
-    let supervisor = root.supervisor_directory(&machine).expect("a directory");
+    let supervisor = root.supervisor_directory(&machine);
+    supervisor.make().expect("a directory");
 
     for committed in [false, true] {
         let signals = Signals {
             termination: TerminationSignals::block().expect("signals"),
             children: ChildSignal::block().expect("signals"),
         };
-        let mut work = Work::new(&root, machine, &options, signals).expect("a supervisor");
+        let mut work = Work::new(&root, machine, &options, signals);
         let lock = supervisor.try_lock().expect("a lock").expect("the lock");
         work.scan();
         assert!(work.is_idle());

@@ -20,35 +20,41 @@ pub(crate) enum Way {
     Session,
     /// The same, without an environment.
     ScrubbedSession,
+    /// In a session of its own, and stopped.
+    Stopped,
     /// In the same session, with standard output held open.
     HoldingOutput,
 }
 
-const WAYS: [(&str, Way); 3] = [
+const WAYS: [(&str, Way); 4] = [
     ("session", Way::Session),
     ("scrubbed-session", Way::ScrubbedSession),
+    ("stopped", Way::Stopped),
     ("holding-output", Way::HoldingOutput),
 ];
 
-/// Leaves a process behind; returns when it is on its own and recorded.
-pub(crate) fn leave_behind(way: Way, home: &Path) -> io::Result<()> {
+/// Leaves processes behind; returns when they are on their own and recorded.
+pub(crate) fn leave_behind(way: Way, number: u64, home: &Path) -> io::Result<()> {
     let word = WAYS.iter().find(|(_, known)| *known == way).map_or("", |(word, _)| word);
     let log = Log::of(home);
     let before = log.escaped().len();
-    let status =
-        Command::new("/proc/self/exe").args([BETWEEN, word]).arg(home).stdin(Stdio::null()).status()?;
+    let status = Command::new("/proc/self/exe")
+        .args([BETWEEN, word, &number.to_string()])
+        .arg(home)
+        .stdin(Stdio::null())
+        .status()?;
     if !status.success() {
         return Err(io::Error::other("no process was left behind"));
     }
-    let _ = log.wait_for_escaped(before + 1);
+    let _ = log.wait_for_escaped(before + usize::try_from(number).unwrap_or(usize::MAX));
     Ok(())
 }
 
 /// Plays the hidden roles of this program.
 pub(crate) fn run_if_asked(arguments: &[String]) -> Option<ExitCode> {
     let done = match arguments {
-        [_, word, home] if word == STAYER => stay(Path::new(home)),
-        [_, word, way, home] if word == BETWEEN => between(way, home),
+        [_, word, way, home] if word == STAYER => stay(way, Path::new(home)),
+        [_, word, way, number, home] if word == BETWEEN => between(way, number, home),
         _ => return None,
     };
     Some(match done {
@@ -58,16 +64,23 @@ pub(crate) fn run_if_asked(arguments: &[String]) -> Option<ExitCode> {
 }
 
 /// Records itself: only now its environment can be read from outside.
-fn stay(home: &Path) -> io::Result<()> {
+fn stay(word: &str, home: &Path) -> io::Result<()> {
     let own = Process::look_up(std::process::id()).ok_or_else(|| io::Error::other("no /proc"))?;
     Log::of(home).add_escaped(own)?;
+    if way(word) == Some(Way::Stopped) {
+        rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::STOP)?;
+    }
     conduct::hang()
 }
 
-fn between(word: &str, home: &str) -> io::Result<()> {
-    let way = WAYS.iter().find(|(name, _)| *name == word).map(|(_, way)| *way);
+fn way(word: &str) -> Option<Way> {
+    WAYS.iter().find(|(name, _)| *name == word).map(|(_, way)| *way)
+}
+
+fn between(word: &str, number: &str, home: &str) -> io::Result<()> {
+    let way = way(word);
     let mut stayer = Command::new("/proc/self/exe");
-    stayer.args([STAYER, home]).stdin(Stdio::null());
+    stayer.args([STAYER, word, home]).stdin(Stdio::null());
     if way != Some(Way::HoldingOutput) {
         rustix::process::setsid()?;
         stayer.stdout(Stdio::null()).stderr(Stdio::null());
@@ -75,7 +88,9 @@ fn between(word: &str, home: &str) -> io::Result<()> {
     if way == Some(Way::ScrubbedSession) {
         stayer.env_clear();
     }
-    // It is not waited for: when this process ends, it is nobody's child.
-    let _ = stayer.spawn()?;
+    for _ in 0..number.parse().unwrap_or(1_u64) {
+        // It is not waited for: when this process ends, it is nobody's child.
+        let _ = stayer.spawn()?;
+    }
     Ok(())
 }

@@ -155,11 +155,20 @@ impl Turn<'_> {
                     continue;
                 }
                 Behaviour::SetsidEscape { scrubbed } => {
-                    leave_behind(if *scrubbed { Way::ScrubbedSession } else { Way::Session }, &self.home)?;
+                    let way = if *scrubbed { Way::ScrubbedSession } else { Way::Session };
+                    leave_behind(way, 1, &self.home)?;
+                    continue;
+                }
+                Behaviour::ForkStorm(number) => {
+                    leave_behind(Way::Session, *number, &self.home)?;
+                    continue;
+                }
+                Behaviour::StoppedEscape => {
+                    leave_behind(Way::Stopped, 1, &self.home)?;
                     continue;
                 }
                 Behaviour::DoubleForkHoldingStdout => {
-                    leave_behind(Way::HoldingOutput, &self.home)?;
+                    leave_behind(Way::HoldingOutput, 1, &self.home)?;
                     continue;
                 }
                 Behaviour::OpensBrowser => {

@@ -19,14 +19,14 @@ const STANDARD_OUTPUT: i32 = 1;
 
 /// The program of a runner and what stands before its own arguments.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Runner {
+pub(crate) struct Runner {
     program: PathBuf,
     word: Option<&'static str>,
 }
 
 impl Runner {
     /// The runner of a task that names none: `delegate-run` beside our own executable, else that one itself (CLI.md).
-    pub(super) fn beside(delegate: &Path) -> Self {
+    pub(crate) fn beside(delegate: &Path) -> Self {
         let beside = delegate.with_file_name(RUNNER_NAME);
         if beside.is_file() {
             Self { program: beside, word: None }
@@ -36,7 +36,7 @@ impl Runner {
     }
 
     /// The runner that a task names.
-    pub(super) fn named(program: &AbsolutePath) -> Self {
+    pub(crate) fn named(program: &AbsolutePath) -> Self {
         Self { program: program.to_path_buf(), word: None }
     }
 
@@ -46,7 +46,7 @@ impl Runner {
     ///
     /// # Errors
     /// The program can not be executed.
-    pub(super) fn start(&self, root: &AbsolutePath, task: TaskId) -> Result<u32, SuperviseError> {
+    pub(crate) fn start(&self, root: &AbsolutePath, task: TaskId) -> Result<u32, SuperviseError> {
         self.spawn(root, task)
             .map_err(|source| SuperviseError::Start { program: self.program.clone(), source })
     }
@@ -65,17 +65,18 @@ impl Runner {
             self.program.as_path(),
             &descriptors,
             &attributes,
-            &self.arguments(root, task)?,
+            &self.words(root, task).into_iter().map(c_string).collect::<io::Result<Vec<_>>>()?,
             &environment()?,
         )?;
         u32::try_from(pid.as_raw()).map_err(io::Error::other)
     }
 
-    fn arguments(&self, root: &AbsolutePath, task: TaskId) -> io::Result<Vec<CString>> {
+    /// Its command line, the program first and the task's id last.
+    pub(crate) fn words(&self, root: &AbsolutePath, task: TaskId) -> Vec<OsString> {
         let program = self.program.clone().into_os_string();
         let word = self.word.map(OsString::from);
         let rest = ["--root".into(), root.as_str().into(), task.to_string().into()];
-        [program].into_iter().chain(word).chain(rest).map(c_string).collect()
+        [program].into_iter().chain(word).chain(rest).collect()
     }
 }
 

@@ -1,0 +1,53 @@
+//! The documents say what the code does.
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use patch::Rule;
+
+fn document(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
+    std::fs::read_to_string(path).expect("a document")
+}
+
+#[test]
+fn every_rule_is_documented_with_its_sentence() {
+    let text = document("patch-grammar.md");
+    let mut rows: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for line in text.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<String> =
+            line.trim_matches('|').split(" | ").map(|cell| cell.trim().replace("\\|", "|")).collect();
+        assert_eq!(cells.len(), 4, "{line}");
+        assert!(cells.iter().all(|cell| !cell.is_empty()), "{line}");
+        let earlier = rows.insert(cells[0].trim_matches('`').to_owned(), cells);
+        assert!(earlier.is_none(), "{line} is there twice");
+    }
+    for rule in Rule::ALL {
+        let row = rows.remove(rule.id()).unwrap_or_else(|| panic!("{} has no row", rule.id()));
+        assert_eq!(row[3], rule.ask(), "{}", rule.id());
+    }
+    assert!(rows.is_empty(), "rows without a rule: {rows:?}");
+}
+
+#[test]
+fn each_rule_asks_one_sentence() {
+    for rule in Rule::ALL {
+        let ask = rule.ask();
+        assert!(ask.ends_with('.') && ask.starts_with(char::is_uppercase), "{}", rule.id());
+        assert!(!ask.trim_end_matches('.').contains(". "), "{}", rule.id());
+    }
+}
+
+#[test]
+fn the_embedded_policy_is_the_documented_file() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/external-patch-policy.json");
+    let text = std::fs::read_to_string(file).expect("the policy");
+    assert_eq!(support::embedded().json(), patch_json(&text));
+    assert!(document("patch-verifier.md").contains("config/external-patch-policy.json"));
+}
+
+fn patch_json(text: &str) -> String {
+    patch::LoadedPolicy::parse(text.to_owned(), "file".to_owned()).expect("a policy").json()
+}
