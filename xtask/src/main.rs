@@ -6,6 +6,7 @@ mod failure;
 mod fixtures;
 mod matrix;
 mod npm;
+mod pueue;
 mod real;
 mod suite;
 mod tally;
@@ -101,7 +102,9 @@ enum RealAction {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().chore {
-        Chore::Real { action: RealAction::Install { components } } => real::install(&components),
+        Chore::Real { action: RealAction::Install { components } } => {
+            real::install(&components).and_then(|()| pueue::install().map(drop))
+        }
         Chore::Versions { update } => versions::run(update),
         Chore::Fixtures { components, case } => fixtures::run(&components, case.as_deref()),
         Chore::Bench { parts, samples } => bench::run(&parts, samples as usize),

@@ -12,8 +12,8 @@ use testkit::real::{
 };
 
 use crate::failure::Failure;
-use crate::real;
 use crate::tally::Tally;
+use crate::{pueue, real};
 
 /// The real components that tests use at present.
 pub(crate) const COMPONENTS: [Component; 4] =
@@ -27,7 +27,7 @@ pub(crate) fn run(require_real: bool) -> Result<(), Failure> {
             failed.push(name);
         }
     };
-    if let Err(reason) = real::install(&COMPONENTS) {
+    if let Err(reason) = real::install(&COMPONENTS).and_then(|()| pueue::install().map(drop)) {
         // Without them their tests say that they were skipped.
         eprintln!("xtask: real components are missing: {reason}");
         note("installation", !require_real);

@@ -6,6 +6,7 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::path::PathBuf;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -29,55 +30,23 @@ fn number(variable: &str, default: usize) -> usize {
 fn each_of_very_many_tasks_has_one_outcome_and_one_launch() {
     let (tasks, deaths) = (number(TASKS_VARIABLE, TASKS_DEFAULT), number(DEATHS_VARIABLE, DEATHS_DEFAULT));
     let lead = Lead::with_slots(SLOTS);
-    let next = AtomicUsize::new(0);
-    let mut ids: Vec<String> = thread::scope(|scope| {
-        let dispatchers: Vec<_> = (0..DISPATCHERS)
-            .map(|_| {
-                scope.spawn(|| {
-                    let mut ids = Vec::new();
-                    while next.fetch_add(1, Ordering::Relaxed) < tasks {
-                        ids.push(lead.dispatch("codex:exec", "[[fake: answer done]]", &[]));
-                    }
-                    ids
-                })
-            })
-            .collect();
-        dispatchers.into_iter().flat_map(|dispatcher| dispatcher.join().unwrap()).collect()
-    });
-    let outcomes = || ids.iter().filter(|id| lead.task_directory(id).join("outcome.json").exists()).count();
-    let begun = outcomes();
+    // One batch after the other may end, so that something is open whenever the supervisor dies.
+    let batches: Vec<Vec<String>> =
+        (0..=deaths).map(|batch| dispatch(&lead, batch, tasks.div_ceil(deaths + 1))).collect();
+    let mut ids = batches.concat();
 
     // One observer is enough: it starts a supervisor whenever there is none.
     let mut arguments = vec!["wait".to_owned(), "--all".to_owned(), "--json".to_owned()];
     arguments.extend(ids.iter().cloned());
-    let answer = fs::File::create(lead.path().join("answer")).unwrap();
-    let mut observer = lead.command(&arguments).stdout(answer).stderr(Stdio::null()).spawn().unwrap();
-    for death in 1..=deaths {
-        let due = begun + (tasks - begun) * death / (deaths + 1);
-        // Progress is what is waited for, so that a storm of any size may take its time.
-        let mut last = outcomes();
-        while last < due {
-            last = until("another outcome", || Some(outcomes()).filter(|count| *count > last));
+    let mut observer = lead.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    for (batch, ids) in batches.iter().enumerate() {
+        fs::write(gate(&lead, batch), "").unwrap();
+        if batch < deaths {
+            kill(until("a supervisor", || lead.supervisor()), "KILL");
         }
-        let supervisor = until("a supervisor", || {
-            let left = observer.try_wait().unwrap();
-            let told = || fs::read_to_string(lead.path().join("answer"));
-            assert!(
-                left.is_none(),
-                "the observer left after {} of {tasks}: {left:?} {:?}",
-                outcomes(),
-                told()
-            );
-            lead.supervisor()
-        });
-        kill(supervisor, "KILL");
-        until("its end", || {
-            lead.processes(&["__supervise"]).iter().all(|pid| *pid != supervisor).then_some(())
-        });
-    }
-    let mut last = outcomes();
-    while last < tasks {
-        last = until("another outcome", || Some(outcomes()).filter(|count| *count > last));
+        for id in ids {
+            until("the outcome", || lead.record(id, "outcome.json"));
+        }
     }
     assert_eq!(until("the observer", || observer.try_wait().unwrap()).code(), Some(0));
 
@@ -93,4 +62,28 @@ fn each_of_very_many_tasks_has_one_outcome_and_one_launch() {
     }
     until("nothing to be left", || lead.everything().is_empty().then_some(()));
     assert_eq!(fs::read_dir(lead.root().join("open")).unwrap().count(), 0);
+}
+
+/// Dispatches so many tasks from several processes at once; they end when the gate of their batch is open.
+fn dispatch(lead: &Lead, batch: usize, number: usize) -> Vec<String> {
+    let brief = format!("[[fake: wait-for-file {}]] [[fake: answer done]]", gate(lead, batch).display());
+    let next = AtomicUsize::new(0);
+    thread::scope(|scope| {
+        let dispatchers: Vec<_> = (0..DISPATCHERS)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut ids = Vec::new();
+                    while next.fetch_add(1, Ordering::Relaxed) < number {
+                        ids.push(lead.dispatch("codex:exec", &brief, &[]));
+                    }
+                    ids
+                })
+            })
+            .collect();
+        dispatchers.into_iter().flat_map(|dispatcher| dispatcher.join().unwrap()).collect()
+    })
+}
+
+fn gate(lead: &Lead, batch: usize) -> PathBuf {
+    lead.path().join(format!("go-{batch}"))
 }

@@ -39,10 +39,10 @@ pub(crate) fn confine(path: &str, policy: &LoadedPolicy, findings: &mut Findings
             name => disguise::examine(name, &mut refuse),
         }
     }
-    if !policy.classes().allows(path) {
+    if !policy.classes.allows(path) {
         refuse(Rule::PathCharset);
     }
-    for class in policy.classes().denied(path) {
+    for class in policy.classes.denied(path) {
         findings.add_denied(class, path);
         allowed = false;
     }

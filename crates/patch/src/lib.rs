@@ -34,7 +34,7 @@ pub use parse::Operation;
 pub use place::{Mismatch, Placed, Placement, place};
 pub use policy::{
     Authority, DeniedClass, EMBEDDED_NAME, FileModes, Limits, LoadedPolicy, Operations, PathClasses, Paths,
-    Policy, PolicyError,
+    PatternError, Policy, PolicyError,
 };
 pub use program::{Environment, main_entry};
 pub use reading::GitReading;

@@ -1,16 +1,17 @@
 //! The versioned policy: what a patch may touch, and how much (patch-verifier.md 3).
 
 mod classes;
+mod pattern;
 mod reindent;
 
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use record::Sha256Digest;
 use serde::Deserialize;
 
 pub use classes::PathClasses;
+pub use pattern::PatternError;
 pub(crate) use reindent::reindent;
 
 use crate::limits::POLICY_MAX_BYTES;
@@ -163,17 +164,32 @@ pub struct LoadedPolicy {
     pub file: String,
     /// Digest of its bytes.
     pub sha256: Sha256Digest,
-    classes: OnceLock<PathClasses>,
+    /// Its patterns, ready to match.
+    pub classes: PathClasses,
     text: String,
 }
 
 impl LoadedPolicy {
-    /// The policy that is built in. Its patterns are compiled when they are first needed.
+    /// The policy that is built in.
     ///
     /// # Errors
-    /// None for the embedded data, which tests read.
+    /// None for the embedded data, which tests read by the strict rules too.
     pub fn embedded() -> Result<Self, PolicyError> {
-        Self::read_text(EMBEDDED.to_owned(), EMBEDDED_NAME.to_owned())
+        let policy = serde_json::from_str(EMBEDDED).map_err(|error| PolicyError::Unusable {
+            file: EMBEDDED_NAME.to_owned(),
+            why: error.to_string(),
+        })?;
+        Self::new(policy, EMBEDDED.to_owned(), EMBEDDED_NAME.to_owned())
+    }
+
+    fn new(policy: Policy, text: String, file: String) -> Result<Self, PolicyError> {
+        let unusable = |why: String| PolicyError::Unusable { file: file.clone(), why };
+        if let Some((name, _)) = policy.limits.named().into_iter().find(|(_, value)| *value == 0) {
+            return Err(unusable(format!("limits.{name} is not positive")));
+        }
+        let classes = PathClasses::new(&policy.paths).map_err(|error| unusable(error.to_string()))?;
+        let sha256 = Sha256Digest::of(text.as_bytes());
+        Ok(Self { policy, file, sha256, classes, text })
     }
 
     /// The policy in a file.
@@ -213,29 +229,10 @@ impl LoadedPolicy {
     /// # Errors
     /// The text holds no usable policy.
     pub fn parse(text: String, file: String) -> Result<Self, PolicyError> {
-        let loaded = Self::read_text(text, file)?;
-        let classes = PathClasses::new(&loaded.policy.paths)
-            .map_err(|error| PolicyError::Unusable { file: loaded.file.clone(), why: error.to_string() })?;
-        Ok(Self { classes: classes.into(), ..loaded })
-    }
-
-    /// A policy whose patterns were not looked at yet.
-    fn read_text(text: String, file: String) -> Result<Self, PolicyError> {
-        let unusable = |why: String| PolicyError::Unusable { file: file.clone(), why };
         let limits = record::json::Limits { allow_null: true, ..record::json::Limits::RECORD };
-        let policy: Policy =
-            record::json::decode(text.as_bytes(), limits).map_err(|error| unusable(error.to_string()))?;
-        if let Some((name, _)) = policy.limits.named().into_iter().find(|(_, value)| *value == 0) {
-            return Err(unusable(format!("limits.{name} is not positive")));
-        }
-        let sha256 = Sha256Digest::of(text.as_bytes());
-        Ok(Self { policy, file, sha256, classes: OnceLock::new(), text })
-    }
-
-    /// Its patterns, ready to match. Patterns that can not be compiled are refused before anything asks for them; should
-    /// that fail, no path is allowed.
-    pub fn classes(&self) -> &PathClasses {
-        self.classes.get_or_init(|| PathClasses::new(&self.policy.paths).unwrap_or_default())
+        let policy: Policy = record::json::decode(text.as_bytes(), limits)
+            .map_err(|error| PolicyError::Unusable { file: file.clone(), why: error.to_string() })?;
+        Self::new(policy, text, file)
     }
 
     /// The file's JSON, indented anew.

@@ -286,6 +286,11 @@ pub struct Receipt {
 }
 
 impl Receipt {
+    /// The receipt for people.
+    pub fn text(&self) -> String {
+        crate::text::receipt(self)
+    }
+
     /// The object as indented JSON with a line end.
     pub fn json(&self) -> String {
         // Strings, numbers and lists only: they always have a JSON form.

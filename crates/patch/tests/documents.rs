@@ -41,13 +41,18 @@ fn each_rule_asks_one_sentence() {
 }
 
 #[test]
-fn the_embedded_policy_is_the_documented_file() {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("config/external-patch-policy.json");
-    let text = std::fs::read_to_string(file).expect("the policy");
-    assert_eq!(support::embedded().json(), patch_json(&text));
-    assert!(document("patch-verifier.md").contains("config/external-patch-policy.json"));
-}
-
-fn patch_json(text: &str) -> String {
-    patch::LoadedPolicy::parse(text.to_owned(), "file".to_owned()).expect("a policy").json()
+fn the_embedded_policy_keeps_the_strict_rules() {
+    let embedded = support::embedded();
+    let strict = patch::LoadedPolicy::parse(embedded.json(), "strict".to_owned()).expect("a strict policy");
+    assert_eq!(strict.policy.limits.named(), embedded.policy.limits.named());
+    let limits = [1_048_576, 20_000, 50, 255, 200, 500, 4000, 20_000];
+    assert_eq!(embedded.policy.limits.named().map(|(_, value)| value), limits);
+    let operations = &embedded.policy.operations;
+    assert_eq!(
+        [&operations.add, &operations.modify, &operations.delete, &operations.rename, &operations.copy],
+        ["allowed", "allowed", "denied-by-default", "denied", "denied"]
+    );
+    assert_eq!(embedded.policy.file_modes.new_file_allowed, ["100644"]);
+    assert_eq!(embedded.policy.file_modes.existing_file_allowed, ["100644", "100755"]);
+    assert_eq!(embedded.policy.paths.denied_patterns.len(), 15);
 }

@@ -10,7 +10,7 @@ use crate::kind::TaskRecord;
 use crate::payload::PayloadName;
 use crate::points;
 use crate::remove::remove_tree;
-use crate::task::{BRIEF, RunLock, Task};
+use crate::task::{BRIEF, Created, RunLock, Task};
 
 impl Task {
     /// Whether the task's content was removed, or is being removed. One look at one name.
@@ -42,9 +42,10 @@ impl Task {
         if self.directory().identity_of(Outcome::FILE)?.is_none() {
             return Err(StoreError::NotFound { path: self.directory().path_of(Outcome::FILE) });
         }
-        let _ = self.create(record)?;
-        // Somebody else's may be there without being durable yet.
-        self.sync()?;
+        if let Created::Exists(_) = self.create(record)? {
+            // Whoever made it may have been lost before it was durable.
+            self.sync()?;
+        }
         self.remove_reserve(lock)?;
         for name in [RAW, OUTPUT] {
             remove_tree(self.directory(), name)?;

@@ -13,10 +13,25 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("provider", &["record"]),
     ("survey", &["record"]),
     ("gates", &["record"]),
-    ("contract", &["record", "gates"]),
+    ("patch", &["record"]),
+    ("contract", &["record", "gates", "patch"]),
     ("supervise", &["record", "fault", "store", "process"]),
     ("turn", &["record", "fault", "store", "process", "provider", "supervise"]),
-    ("cli", &["record", "process", "store", "provider", "supervise", "survey", "turn", "gates", "contract"]),
+    (
+        "cli",
+        &[
+            "record",
+            "process",
+            "store",
+            "provider",
+            "supervise",
+            "survey",
+            "turn",
+            "gates",
+            "contract",
+            "patch",
+        ],
+    ),
 ];
 
 /// Test only; depended on by tests alone.

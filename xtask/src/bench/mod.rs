@@ -59,7 +59,7 @@ pub(crate) enum Part {
 pub(crate) fn run(parts: &[Part], samples: usize) -> Result<(), Failure> {
     let parts = if parts.is_empty() { Part::value_variants() } else { parts };
     world::build()?;
-    let pueue_version = pueue::install()?;
+    let pueue_version = crate::pueue::install()?;
     let tsp = tsp::find();
     let worlds = Worlds::new()?;
     let before = calibration::take(worlds.path())?;

@@ -2,58 +2,21 @@
 
 use std::fs::{self, File};
 use std::os::unix::fs::DirBuilderExt;
-use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use testkit::real::{Pins, target_directory};
 
 use super::limits::{PUEUE_QUESTION_MILLISECONDS, SLOTS_COUNT, WAIT_MAX_SECONDS};
 use super::rounds::{not_started, read, run};
 use super::world::World;
 use crate::failure::Failure;
-use crate::versions;
-
-/// Its key in the file of pins.
-const NAME: &str = "pueue";
+use crate::pueue::{directory, version};
 
 /// A daemon that ends with this value.
 pub(super) struct Pueue<'a> {
     world: &'a World,
     daemon: Child,
-}
-
-/// Installs the pinned version unless it is there; returns it.
-pub(super) fn install() -> Result<String, Failure> {
-    let version = version()?;
-    let directory = directory(&version);
-    if directory.join("bin/pueued").is_file() {
-        return Ok(version);
-    }
-    let partial = directory.with_extension("partial");
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command
-        .args(["install", "--quiet", "--locked", NAME, "--version", &version, "--root"])
-        .arg(&partial)
-        .stdin(Stdio::null());
-    let status = command.status().map_err(|source| not_started(&command, source))?;
-    if !status.success() {
-        return Err(Failure::Program(format!("cargo install {NAME} {version}")));
-    }
-    // The folder gets its name when all is in it, so a name means a whole installation.
-    fs::rename(&partial, &directory).map_err(Failure::file(directory))?;
-    Ok(version)
-}
-
-fn directory(version: &str) -> PathBuf {
-    target_directory().join("real").join(format!("{NAME}-{version}"))
-}
-
-fn version() -> Result<String, Failure> {
-    let pin = versions::read_table()?.remove(NAME);
-    pin.ok_or_else(|| Failure::Other(format!("{}: no {NAME}", Pins::path().display())))
 }
 
 impl<'a> Pueue<'a> {
@@ -87,7 +50,7 @@ impl<'a> Pueue<'a> {
 
     /// A client of the daemon.
     pub(super) fn command(&self) -> Result<Command, Failure> {
-        client(self.world, NAME)
+        client(self.world, "pueue")
     }
 
     /// `pueue add` of a command.

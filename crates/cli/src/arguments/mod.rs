@@ -7,6 +7,7 @@ mod globals;
 mod parse;
 mod upkeep;
 mod values;
+mod verify;
 mod work;
 
 #[cfg(test)]
@@ -20,6 +21,7 @@ use record::{ProfileId, Span, TaskId};
 pub(crate) use globals::Globals;
 pub(crate) use parse::{Ended, asks_for_json, help, parse, parse_runner};
 pub(crate) use upkeep::{Doctor, Prune};
+pub(crate) use verify::Verify;
 pub(crate) use work::{Continue, Dispatch, Following, Mode, Models, Preflight, Wishes};
 
 use crate::limits::HELP_COLUMNS;
@@ -82,6 +84,8 @@ pub(crate) enum Command {
     Logs(OneTask),
     /// Ask a task to end
     Cancel(Cancel),
+    /// Judge the patch in the result of a task; nothing is applied
+    Verify(Verify),
     /// List the profiles: whom work can be given to
     Providers(Bare),
     /// Say what one profile can do
@@ -116,6 +120,7 @@ impl Command {
             Self::Capabilities(_) => "capabilities",
             Self::Preflight(_) => "preflight",
             Self::Models(_) => "models",
+            Self::Verify(_) => "verify",
             Self::Doctor(_) => "doctor",
             Self::Prune(_) => "prune",
             Self::Help(_) => "help",
@@ -136,6 +141,7 @@ impl Command {
             Self::Cancel(arguments) => &arguments.globals,
             Self::Providers(arguments) | Self::Version(arguments) => &arguments.globals,
             Self::Capabilities(arguments) => &arguments.globals,
+            Self::Verify(arguments) => &arguments.globals,
             Self::Doctor(arguments) => &arguments.globals,
             Self::Prune(arguments) => &arguments.globals,
             Self::Help(arguments) => &arguments.globals,

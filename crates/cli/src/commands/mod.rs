@@ -7,6 +7,7 @@ mod host;
 mod observe;
 mod quickstart;
 mod upkeep;
+mod verify;
 
 use std::ffi::OsString;
 use std::io;
@@ -47,6 +48,7 @@ fn carry_out(globals: &Globals, command: &Command) -> io::Result<Exit> {
         Command::Capabilities(arguments) => discover::capabilities(globals, arguments),
         Command::Preflight(arguments) => discover::preflight(globals, arguments),
         Command::Models(arguments) => discover::models(globals, arguments),
+        Command::Verify(arguments) => verify::run(globals, arguments),
         Command::Doctor(arguments) => upkeep::doctor(globals, arguments),
         Command::Prune(arguments) => upkeep::prune(globals, arguments),
         Command::Help(arguments) => help(globals, arguments),

@@ -77,6 +77,10 @@ fn allowed(point: Point, blow: Blow) -> Vec<&'static str> {
             vec!["completed/*", "incomplete-output/*", "runner-lost/unknown/*", "start-failed/unknown/*"]
         }
 
+        // A cut leaves no trace before the seal: why there was one is lost with its runner.
+        (Row::Swept, Runner | Everybody | Restart | Elsewhere) if point.scene == Scene::Flooded => {
+            vec![end, UNFINISHED]
+        }
         (Row::Swept, PowerCut) => vec![end, LOST_AFTER],
         (Row::Gone | Row::Final, Runner | Everybody | Elsewhere | NoSpace | BadDisk | Restart | Cancel) => {
             vec![end]

@@ -1,39 +1,41 @@
-//! The policy's regular expressions over paths.
-
-use regex::bytes::{Regex, RegexBuilder, RegexSet, RegexSetBuilder};
+//! The policy's patterns over paths.
 
 use super::Paths;
+use super::pattern::{Pattern, PatternError};
 
 /// The compiled patterns of a policy; those of no policy allow nothing.
 #[derive(Debug, Default)]
 pub struct PathClasses {
-    allowed: Option<Regex>,
-    denied: RegexSet,
-    ids: Vec<String>,
+    allowed: Option<Pattern>,
+    denied: Vec<(String, Pattern)>,
 }
 
 impl PathClasses {
-    /// Compiles the patterns over bytes: the paths that get this far may hold anything.
+    /// Compiles the patterns.
     ///
     /// # Errors
-    /// A pattern is not a regular expression, or too large to compile.
-    pub fn new(paths: &Paths) -> Result<Self, regex::Error> {
-        let patterns = paths.denied_patterns.iter().map(|class| &class.pattern);
+    /// A pattern is not of the supported syntax.
+    pub fn new(paths: &Paths) -> Result<Self, PatternError> {
+        let denied = paths.denied_patterns.iter();
         Ok(Self {
-            allowed: Some(RegexBuilder::new(&paths.allowed_pattern).unicode(false).build()?),
-            denied: RegexSetBuilder::new(patterns).unicode(false).build()?,
-            ids: paths.denied_patterns.iter().map(|class| class.id.clone()).collect(),
+            allowed: Some(Pattern::new(&paths.allowed_pattern)?),
+            denied: denied
+                .map(|class| Ok((class.id.clone(), Pattern::new(&class.pattern)?)))
+                .collect::<Result<_, _>>()?,
         })
     }
 
-    /// Whether a path is made of allowed characters.
+    /// Whether a path is made of allowed characters; one that takes too long to tell is not.
     pub fn allows(&self, path: &str) -> bool {
-        self.allowed.as_ref().is_some_and(|allowed| allowed.is_match(path.as_bytes()))
+        self.allowed.as_ref().is_some_and(|allowed| allowed.is_in(path.as_bytes()) == Some(true))
     }
 
-    /// Every closed class that a path is in, whatever its case.
+    /// Every closed class that a path is in, whatever its case; also one that takes too long to tell.
     pub fn denied<'a>(&'a self, path: &str) -> impl Iterator<Item = &'a str> {
         let lower = path.to_ascii_lowercase();
-        self.denied.matches(lower.as_bytes()).into_iter().map(|index| self.ids[index].as_str())
+        self.denied
+            .iter()
+            .filter(move |(_, pattern)| pattern.is_in(lower.as_bytes()) != Some(false))
+            .map(|(id, _)| id.as_str())
     }
 }
