@@ -8,8 +8,8 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use patch::{LoadedPolicy, Receipt, Request, Verdict};
-use support::{GOOD, Repository, add, assert_accepted, embedded, plain_git, rules};
+use patch::{LoadedPolicy, Request, Verdict};
+use support::{GOOD, Repository, add, assert_accepted, changing, embedded, plain_git, rules};
 
 /// Every setting of a repository that can name a program.
 const SETTINGS: [(&str, &str); 11] = [
@@ -155,43 +155,6 @@ fn no_marker_fires_under_the_verifier() {
     assert_eq!(State::of(&repository.work()), before);
     assert_eq!(changing(repository).verdict, Verdict::AttestationFailed);
     assert_eq!(marked.fired(), Vec::<String>::new());
-}
-
-/// A check during which the worktree changes: the program that stands in for git writes into it.
-fn changing(repository: &Repository) -> Receipt {
-    let bin = repository.root().join("bin");
-    fs::create_dir(&bin).unwrap();
-    let real = real_git();
-    let script = format!(
-        "#!/bin/sh\ncase \" $* \" in *\" --check \"*) echo more >> '{}' ;; esac\nexec '{}' \"$@\"\n",
-        repository.path("README").display(),
-        real.display()
-    );
-    fs::write(bin.join("git"), script).unwrap();
-    fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
-    let search = std::env::join_paths([bin, "/usr/bin".into(), "/bin".into()]).unwrap();
-    let surroundings = patch::Surroundings { search_path: Some(search), ..repository.surroundings() };
-    patch::check(&repository.request(GOOD), &embedded(), &surroundings).unwrap()
-}
-
-fn real_git() -> PathBuf {
-    std::env::split_paths(&std::env::var_os("PATH").unwrap())
-        .map(|directory| directory.join("git"))
-        .find(|file| file.is_file())
-        .expect("git is installed")
-}
-
-#[test]
-fn a_change_during_the_run_is_told_and_overrides() {
-    let repository = Repository::new();
-    let receipt = changing(&repository);
-    assert_eq!(receipt.verdict, Verdict::AttestationFailed);
-    assert_eq!(receipt.verdict.exit_code(), 70);
-    let attestation = &receipt.attestation;
-    assert!(!attestation.unchanged);
-    assert_ne!(attestation.worktree_state_sha256_before, attestation.worktree_state_sha256_after);
-    assert_eq!(attestation.index_sha256_before, attestation.index_sha256_after);
-    assert_eq!(receipt.apply_command, None);
 }
 
 /// Everything about a directory that a program could have changed.
@@ -372,44 +335,4 @@ fn odd_entries_of_a_worktree_are_attested_and_never_opened() {
     std::os::unix::fs::symlink("/proc/self/maps", repository.path("link")).unwrap();
     assert_ne!(repository.check(GOOD).attestation.worktree_state_sha256_before, before);
     drop(socket);
-}
-
-#[test]
-fn the_environment_redirects_nothing() {
-    // Variables of this process are those of the test runner; the child gets an exact environment in any case. A program
-    // in place of git tells what it was given.
-    let repository = Repository::new();
-    let bin = repository.root().join("bin");
-    let seen = repository.root().join("seen");
-    fs::create_dir(&bin).unwrap();
-    let script =
-        format!("#!/bin/sh\nenv >> '{0}'\nexec '{1}' \"$@\"\n", seen.display(), real_git().display());
-    fs::write(bin.join("git"), script).unwrap();
-    fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
-    let search = std::env::join_paths([bin, "/usr/bin".into(), "/bin".into()]).unwrap();
-    let surroundings = patch::Surroundings { search_path: Some(search), ..repository.surroundings() };
-    assert_accepted(&patch::check(&repository.request(GOOD), &embedded(), &surroundings).unwrap());
-    let allowed = [
-        "PATH",
-        "LC_ALL",
-        "HOME",
-        "XDG_CONFIG_HOME",
-        "GIT_CONFIG_NOSYSTEM",
-        "GIT_CONFIG_GLOBAL",
-        "GIT_CONFIG_SYSTEM",
-        "GIT_ATTR_NOSYSTEM",
-        "GIT_TERMINAL_PROMPT",
-        "GIT_OPTIONAL_LOCKS",
-        "GIT_DIR",
-        "GIT_WORK_TREE",
-        // Made by the shell itself.
-        "PWD",
-        "OLDPWD",
-        "SHLVL",
-        "_",
-    ];
-    for line in fs::read_to_string(seen).unwrap().lines() {
-        let name = line.split('=').next().unwrap();
-        assert!(allowed.contains(&name), "{line}");
-    }
 }

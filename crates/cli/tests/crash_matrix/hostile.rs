@@ -17,8 +17,8 @@ const MOMENTS: [(&str, &[&str]); 5] = [
         &["request.json", "brief.md", "plan.json", "submission.json", ".run.lock", "../../root.json"],
     ),
     ("turn.recorded", &["request.json", "plan.json", "launch.json", "running.json"]),
-    ("turn.swept", &["launch.json", "running.json", "session.json", "raw/stdout", "raw/stderr"]),
-    ("turn.sealed", &["seal.json", "session.json", "raw/stdout", "plan.json", "reserve/outcome"]),
+    ("turn.swept", &["launch.json", "running.json", "raw/stdout", "raw/stderr"]),
+    ("turn.sealed", &["seal.json", "raw/stdout", "plan.json", "reserve/outcome"]),
     (
         "turn.closed",
         &["outcome.json", "result.txt", "seal.json", "session.json", "request.json", "../../root.json"],
@@ -139,6 +139,9 @@ pub(crate) fn all() -> Vec<Case> {
 pub(crate) fn play(case: Case) -> String {
     let mut stage = Stage::set(case.point);
     let holder = stage.run_to_the_point();
+    // Whoever hands a task over records that while the turn may already run.
+    let file = stage.lead.task_directory(&stage.id).join(case.file);
+    until("the file to be there", || file.exists().then_some(()));
     stage.kill_command();
     stage.kill_supervisors();
     stage.kill_runners();
@@ -146,8 +149,7 @@ pub(crate) fn play(case: Case) -> String {
     until("all of ours to be gone", || stage.lead.processes(&["--root"]).is_empty().then_some(()));
     let was_terminal = stage.lead.record(&stage.id, "outcome.json");
 
-    let of = |id: &str| stage.lead.task_directory(id).join(case.file);
-    let (file, other) = (of(&stage.id), of(stage.predecessor.as_ref().unwrap()));
+    let other = stage.lead.task_directory(stage.predecessor.as_ref().unwrap()).join(case.file);
     case.damage.inflict(&file, &other);
 
     let told = ["status", "logs", "collect", "cancel"].map(|word| {

@@ -1,4 +1,7 @@
 //! Arbitrary bytes through everything that reads a stranger's text: grammar, policy, placement, extraction.
+//!
+//! In `crates/patch`: `cargo +nightly fuzz run text fuzz/corpus/text fuzz/seeds/text -- -dict=fuzz/text.dict
+//! -max_len=4096 -max_total_time=3600`.
 
 #![no_main]
 

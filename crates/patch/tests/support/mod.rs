@@ -205,3 +205,31 @@ pub(crate) fn hunked(hunks: &str) -> String {
 pub(crate) fn arguments(words: &[&str]) -> Vec<OsString> {
     words.iter().map(OsString::from).collect()
 }
+
+/// A check during which the worktree changes: the program that stands in for git writes into it.
+pub(crate) fn changing(repository: &Repository) -> Receipt {
+    let readme = repository.path("README");
+    changed_by(repository, &format!("echo more >> '{}'", readme.display()))
+}
+
+pub(crate) fn changed_by(repository: &Repository, command: &str) -> Receipt {
+    let bin = repository.root().join("bin");
+    fs::create_dir(&bin).unwrap();
+    let real = real_git();
+    let script = format!(
+        "#!/bin/sh\ncase \" $* \" in *\" --check \"*) {command} ;; esac\nexec '{}' \"$@\"\n",
+        real.display()
+    );
+    fs::write(bin.join("git"), script).unwrap();
+    fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+    let search = std::env::join_paths([bin, "/usr/bin".into(), "/bin".into()]).unwrap();
+    let surroundings = patch::Surroundings { search_path: Some(search), ..repository.surroundings() };
+    patch::check(&repository.request(GOOD), &embedded(), &surroundings).unwrap()
+}
+
+pub(crate) fn real_git() -> PathBuf {
+    std::env::split_paths(&std::env::var_os("PATH").unwrap())
+        .map(|directory| directory.join("git"))
+        .find(|file| file.is_file())
+        .expect("git is installed")
+}
