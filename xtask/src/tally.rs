@@ -13,7 +13,8 @@ pub(crate) struct Tally {
 impl Tally {
     /// Reads a line of a test runner; only summaries count.
     pub(crate) fn read(&mut self, line: &str) {
-        if let Some((_, counts)) = line.split_once("test result: ") {
+        // nextest shows the output of a failed test, with this line in it, further to the right.
+        if let Some(counts) = line.strip_prefix("test result: ") {
             // ok. 3 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 0.00s
             let counts = counts.split_once(". ").map_or("", |(_, counts)| counts);
             counts.split(';').for_each(|part| self.read_count(part));
@@ -78,7 +79,8 @@ mod tests {
         assert_eq!(tally(&[cargo, "test a ... ok", cargo]), "6 passed, 2 failed, 4 skipped");
         let nextest =
             "     Summary [   1.2s] 5/9 tests run: 2 passed (1 leaky), 1 failed, 2 timed out, 3 skipped";
-        assert_eq!(tally(&[nextest]), "2 passed, 3 failed, 3 skipped");
+        let shown = format!("    {cargo}");
+        assert_eq!(tally(&[&shown, nextest]), "2 passed, 3 failed, 3 skipped");
     }
 
     #[test]
