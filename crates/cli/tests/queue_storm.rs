@@ -35,11 +35,11 @@ fn each_of_very_many_tasks_has_one_outcome_and_one_launch() {
         (0..=deaths).map(|batch| dispatch(&lead, batch, tasks.div_ceil(deaths + 1))).collect();
     let mut ids = batches.concat();
 
-    // One observer is enough: it starts a supervisor whenever there is none.
-    let mut arguments = vec!["wait".to_owned(), "--all".to_owned(), "--json".to_owned()];
-    arguments.extend(ids.iter().cloned());
-    let mut observer = lead.command(&arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     for (batch, ids) in batches.iter().enumerate() {
+        // An observer is enough: it starts a supervisor whenever there is none.
+        let mut arguments = vec!["wait".to_owned(), "--all".to_owned(), "--json".to_owned()];
+        arguments.extend(ids.iter().cloned());
+        let mut observer = lead.command(&arguments).stdout(Stdio::null()).spawn().unwrap();
         fs::write(gate(&lead, batch), "").unwrap();
         if batch < deaths {
             kill(until("a supervisor", || lead.supervisor()), "KILL");
@@ -47,8 +47,8 @@ fn each_of_very_many_tasks_has_one_outcome_and_one_launch() {
         for id in ids {
             until("the outcome", || lead.record(id, "outcome.json"));
         }
+        assert_eq!(until("the observer", || observer.try_wait().unwrap()).code(), Some(0));
     }
-    assert_eq!(until("the observer", || observer.try_wait().unwrap()).code(), Some(0));
 
     let mut launched = BTreeMap::<String, usize>::new();
     for launch in lead.log().launches() {

@@ -85,8 +85,8 @@ impl Journal {
     /// Appends an event as one line; the journal is made when it is missing.
     ///
     /// # Errors
-    /// When it can not be written. What is missing in it is found again when it is rebuilt, so that this need not fail
-    /// what the event is about.
+    /// When it can not be written, also because another process stands still while it writes. What is missing in it is found
+    /// again when it is rebuilt, so that this need not fail what the event is about.
     pub fn append(&self, event: &Event) -> Result<(), StoreError> {
         let mut line =
             json::encode(event).map_err(|source| StoreError::Unwritable { path: self.path(), source })?;
@@ -114,7 +114,9 @@ impl Journal {
                 self.make()?;
                 continue;
             };
-            let lock = Lock::wait_for(file).at(self.path())?;
+            let Some(lock) = Lock::wait_for(file).at(self.path())? else {
+                return Err(StoreError::at(self.path(), io::Error::from(io::ErrorKind::TimedOut)));
+            };
             // Another journal may have taken its place while this one was locked.
             if directory.identity_of(FILE)? == Some(identity(lock.file()).at(self.path())?) {
                 return Ok(lock);

@@ -1,5 +1,7 @@
 //! Bounds of the store.
 
+use std::time::Duration;
+
 /// Preallocated size of each file in `reserve/`, in bytes (STATE.md 1).
 pub const RESERVE_BYTES: u64 = 32 << 10;
 /// Longest line of the journal that is read as an event, in bytes; a longer one is skipped and counted.
@@ -22,3 +24,7 @@ pub(crate) const REMOVAL_MAX_DEPTH: u32 = 32;
 pub(crate) const REMOVAL_MAX_NAMES: usize = 1024;
 /// How often a record is written anew whose draft somebody took away, in tries.
 pub(crate) const DRAFT_MAX_TRIES: u32 = 4;
+/// Longest wait for a lock that is held for microseconds. It is over only when the holder stands still.
+pub(crate) const LOCK_PATIENCE: Duration = Duration::from_secs(1);
+/// Time between two tries at such a lock.
+pub(crate) const LOCK_RHYTHM: Duration = Duration::from_millis(1);

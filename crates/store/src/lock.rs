@@ -3,10 +3,12 @@
 
 use std::fs::File;
 use std::io;
+use std::thread;
+use std::time::Instant;
 
 use crate::directory::{Access, Directory, identity};
 use crate::error::{At, StoreError};
-use crate::limits::LOCK_REOPEN_MAX_TRIES;
+use crate::limits::{LOCK_PATIENCE, LOCK_REOPEN_MAX_TRIES, LOCK_RHYTHM};
 
 /// A held lock; dropping it releases it.
 #[derive(Debug)]
@@ -50,11 +52,19 @@ impl Lock {
         Self::take_with(directory, name, if_missing, |file| ofd::try_lock(file, sharing))
     }
 
-    /// Takes the exclusive lock of a file just opened, waiting for its holder. For sections of microseconds only.
-    /// The caller looks afterwards whether the file was replaced.
-    pub(crate) fn wait_for(file: File) -> io::Result<Self> {
-        ofd::wait_exclusive(&file)?;
-        Ok(Self { file })
+    /// Takes the exclusive lock of a file just opened, waiting for its holder; `None` when that one keeps it too long. For
+    /// sections of microseconds only: who has it longer stands still, and nobody may stand still with him. The caller looks
+    /// afterwards whether the file was replaced.
+    pub(crate) fn wait_for(file: File) -> io::Result<Option<Self>> {
+        let deadline = Instant::now() + LOCK_PATIENCE;
+        while !ofd::try_lock(&file, Sharing::Exclusive)? {
+            if Instant::now() >= deadline {
+                return Ok(None);
+            }
+            // The kernel offers no wait for such a lock that ends by itself.
+            thread::sleep(LOCK_RHYTHM);
+        }
+        Ok(Some(Self { file }))
     }
 
     fn take_with(
@@ -126,16 +136,6 @@ mod ofd {
         }
     }
 
-    pub(super) fn wait_exclusive(file: &File) -> io::Result<()> {
-        loop {
-            match fcntl(file, FcntlArg::F_OFD_SETLKW(&whole_file(libc::F_WRLCK))) {
-                Ok(_) => return Ok(()),
-                Err(Errno::EINTR) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-    }
-
     pub(super) fn unlock(file: &File) -> io::Result<()> {
         fcntl(file, FcntlArg::F_OFD_SETLK(&whole_file(libc::F_UNLCK)))?;
         Ok(())
@@ -156,10 +156,6 @@ mod ofd {
     use super::Sharing;
 
     pub(super) fn try_lock(_: &File, _: Sharing) -> io::Result<bool> {
-        Err(io::ErrorKind::Unsupported.into())
-    }
-
-    pub(super) fn wait_exclusive(_: &File) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 

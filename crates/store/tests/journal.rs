@@ -50,6 +50,25 @@ fn without_a_journal_there_is_nothing_to_read() {
 }
 
 #[test]
+fn a_writer_that_stands_still_stops_nobody() {
+    let place = Place::new();
+    place.root.journal().append(&event("before")).unwrap();
+    let held = OpenOptions::new().read(true).write(true).open(place.path("journal.ndjson")).unwrap();
+    let whole = nix::libc::flock {
+        l_type: nix::libc::F_WRLCK as _,
+        l_whence: nix::libc::SEEK_SET as _,
+        l_start: 0,
+        l_len: 0,
+        l_pid: 0,
+    };
+    nix::fcntl::fcntl(&held, nix::fcntl::FcntlArg::F_OFD_SETLK(&whole)).unwrap();
+    place.root.journal().append(&event("lost")).unwrap_err();
+    drop(held);
+    place.root.journal().append(&event("after")).unwrap();
+    assert_eq!(details(&place.root, None), ["before", "after"]);
+}
+
+#[test]
 fn a_cursor_goes_on_behind_its_event() {
     let place = Place::new();
     for detail in ["one", "two", "three"] {

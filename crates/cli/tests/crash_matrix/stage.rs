@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use record::{AbsolutePath, TaskId};
+use rustix::fs::{Mode, OFlags};
 use store::{Root, Task};
 
 use crate::point::{Holder, Point, Row, Scene};
@@ -163,9 +164,10 @@ impl Stage {
     pub(crate) fn answer(&self, word: &str) {
         let fifo = self.fault.join("answer");
         until("the one who stopped to listen", || {
-            // Opening for both directions never waits for the other side.
-            let mut fifo = fs::OpenOptions::new().read(true).write(true).open(&fifo).ok()?;
-            fifo.write_all(word.as_bytes()).ok()
+            // Refused as long as nobody listens, so that no word is lost.
+            let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::CLOEXEC;
+            let fifo = rustix::fs::open(&fifo, flags, Mode::empty()).ok()?;
+            fs::File::from(fifo).write_all(word.as_bytes()).ok()
         });
     }
 

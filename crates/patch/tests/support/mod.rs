@@ -223,7 +223,7 @@ pub(crate) fn changed_by(repository: &Repository, command: &str) -> Receipt {
     fs::write(bin.join("git"), script).unwrap();
     fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
     let search = std::env::join_paths([bin, "/usr/bin".into(), "/bin".into()]).unwrap();
-    let surroundings = patch::Surroundings { search_path: Some(search), ..repository.surroundings() };
+    let surroundings = Surroundings { search_path: Some(search), ..repository.surroundings() };
     patch::check(&repository.request(GOOD), &embedded(), &surroundings).unwrap()
 }
 
