@@ -51,12 +51,19 @@ pub(crate) struct Reserved {
 }
 
 impl Reserved {
-    /// The reserved file; `None` when it is used up or gone, or somebody else has another name for it.
+    /// The reserved file; `None` when it is used up, gone or damaged, or somebody else has another name for it: then a task
+    /// ends without the space that was set aside.
     pub(crate) fn open(task: &Directory, name: &'static str) -> Result<Option<Self>, StoreError> {
-        let Some(directory) = task.child(RESERVE, Privacy::Private)? else { return Ok(None) };
-        let Some(file) = directory.open_file(name, Access::ReadWrite)? else { return Ok(None) };
-        let alone = file.metadata().at(directory.path_of(name))?.nlink() == 1;
-        Ok(alone.then_some(Self { directory, name, file }))
+        let opened = || -> Result<Option<Self>, StoreError> {
+            let Some(directory) = task.child(RESERVE, Privacy::Private)? else { return Ok(None) };
+            let Some(file) = directory.open_file(name, Access::ReadWrite)? else { return Ok(None) };
+            let alone = file.metadata().at(directory.path_of(name))?.nlink() == 1;
+            Ok(alone.then_some(Self { directory, name, file }))
+        };
+        match opened() {
+            Err(StoreError::Damaged { .. }) => Ok(None),
+            result => result,
+        }
     }
 
     /// Writes into the reserved blocks, cuts the rest and syncs.

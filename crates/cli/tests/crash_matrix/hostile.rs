@@ -153,7 +153,7 @@ pub(crate) fn play(case: Case) -> String {
     case.damage.inflict(&file, &other);
 
     let told = ["status", "logs", "collect", "cancel"].map(|word| {
-        let watch: &[&str] = if word == "collect" { &["--watch", "20s"] } else { &[] };
+        let watch: &[&str] = if word == "collect" { &["--watch", "10s"] } else { &[] };
         let ran = bounded(stage.command([word, &stage.id]).args(watch).arg("--json"));
         assert!([0, 1, 2, 3, 4].contains(&ran.code), "{word}: {ran:?}");
         ran
@@ -197,7 +197,7 @@ fn check(
 fn word_for(collected: &Ran, launches: usize) -> String {
     match collected.code {
         0 | 4 => format!("{}/{launches}", collected.reason()),
-        3 => format!("OPEN/{launches}"),
+        3 => format!("open/{launches}"),
         _ => format!("{}/{launches}", collected.failure()),
     }
 }

@@ -200,12 +200,13 @@ impl Stage {
 
     /// Ends everything at once, as a power cut does.
     pub(crate) fn kill_everything(&mut self) {
+        // First the one who would start others while they die.
+        self.kill_command();
         until("everything to end", || {
             let left = self.lead.everything();
             left.iter().for_each(|pid| kill(*pid, "KILL"));
             left.is_empty().then_some(())
         });
-        self.kill_command();
     }
 
     /// From here on everything sees the machine after its next start.
