@@ -287,7 +287,8 @@ pub fn signal(pid: u32, signal: Signal) {
 /// Waits until a process of the test program has ended.
 #[track_caller]
 pub fn wait_for_exit(pid: u32) {
-    if let Some(pidfd) = open_process(pid) {
+    // While it is taken apart it can't be told any more for what it was, and still holds its locks.
+    if let Ok(pidfd) = pidfd_open(process(pid), PidfdFlags::empty()) {
         wait_at(&pidfd, PollFlags::IN);
     }
 }
