@@ -304,7 +304,9 @@ fn verify(task: &Task, outcome: &Outcome) -> Result<(), TurnError> {
     };
     let payload = task.open_payload(name).at(Stage::ObserveTask)?.ok_or_else(|| damaged("the payload"))?;
     let found = Sha256Digest::of_reader(payload).map_err(|_| damaged("the payload"))?;
-    if found != (outcome.payload.sha256, outcome.payload.length) {
+    if found != (outcome.payload.sha256, outcome.payload.length)
+        || outcome.payload.basename != name.basename()
+    {
         return Err(damaged("the payload"));
     }
     match task.read::<Seal>().at(Stage::ObserveTask)? {
