@@ -181,29 +181,6 @@ fn minds_the_gate(runner: Runner) -> bool {
     matches!(runner, Runner::AtGate | Runner::RecordVisible | Runner::Recorded | Runner::Looked)
 }
 
-impl World {
-    fn give_up(&mut self, who: Who) {
-        if self.lock == Some(who) {
-            self.lock = None;
-        }
-    }
-
-    /// The runner goes, whatever the reason; its lock goes with it, and another may come.
-    fn leave(&mut self, index: usize) {
-        self.runners[index] = Runner::Away;
-        self.give_up(Who::Runner(index));
-    }
-
-    fn take_lock(&mut self, who: Who) -> Option<()> {
-        self.lock.is_none().then(|| self.lock = Some(who))
-    }
-
-    /// What is said of a launch that nobody saw end: certain only with output.
-    fn lost(&self) -> End {
-        End::of(if self.disk.answer { Said::Yes } else { Said::Unknown })
-    }
-}
-
 impl Protocol {
     /// STATE.md 3.1 and 2: a task appears whole, and is reported when it is durable.
     fn dispatcher(&self, world: &mut World, index: usize) -> Option<()> {

@@ -178,4 +178,25 @@ impl World {
         self.changed_its_mind |= self.seen.is_some_and(|seen| seen != outcome);
         self.seen = Some(outcome);
     }
+
+    pub(crate) fn give_up(&mut self, who: Who) {
+        if self.lock == Some(who) {
+            self.lock = None;
+        }
+    }
+
+    /// The runner goes, whatever the reason; its lock goes with it, and another may come.
+    pub(crate) fn leave(&mut self, index: usize) {
+        self.runners[index] = Runner::Away;
+        self.give_up(Who::Runner(index));
+    }
+
+    pub(crate) fn take_lock(&mut self, who: Who) -> Option<()> {
+        self.lock.is_none().then(|| self.lock = Some(who))
+    }
+
+    /// What is said of a launch that nobody saw end: certain only with output.
+    pub(crate) fn lost(&self) -> End {
+        End::of(if self.disk.answer { Said::Yes } else { Said::Unknown })
+    }
 }
