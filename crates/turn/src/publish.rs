@@ -239,8 +239,12 @@ fn read_evidence(
 ) -> Result<Option<Judgement>, StoreError> {
     let Publishing { task, request, plan, seal, .. } = publishing;
     let manifest = &seal.record.manifest;
+    // What another kind of file took the place of is as gone as a missing one: trying again would not bring it back.
     let open = |entry: &ManifestEntry| -> Result<Option<File>, StoreError> {
-        task.open_raw(entry.path.strip_prefix("raw/").unwrap_or(&entry.path))
+        match task.open_raw(entry.path.strip_prefix("raw/").unwrap_or(&entry.path)) {
+            Err(StoreError::Damaged { .. }) => Ok(None),
+            opened => opened,
+        }
     };
     let sealed = |name: &str| manifest.iter().find(|entry| entry.path.strip_prefix("raw/") == Some(name));
     // Artifacts are small beside the streams and are checked first; the streams are checked while the judge reads them.
