@@ -1,6 +1,7 @@
 //! Inputs that fuzzing broke, or starts from, keep their promises.
 
 #[path = "../fuzz/src/lib.rs"]
+#[expect(unreachable_pub)]
 mod fuzz;
 
 #[test]
