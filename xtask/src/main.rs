@@ -4,6 +4,7 @@ mod bench;
 mod endurance;
 mod failure;
 mod fixtures;
+mod fuzz;
 mod matrix;
 mod npm;
 mod pueue;
@@ -82,6 +83,14 @@ enum Chore {
         #[arg(long, default_value_t = 10)]
         deaths: u32,
     },
+    /// Fuzz every target for its share of the time
+    Fuzz {
+        /// Only these, as ROOM or ROOM:TARGET
+        targets: Vec<String>,
+        /// Time of all together
+        #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
+        minutes: u32,
+    },
     /// Format check, lints, documentation, and every test
     Test {
         /// Fail when a test of a real component was skipped
@@ -112,6 +121,7 @@ fn main() -> ExitCode {
         Chore::CrashMatrix { part } => endurance::crash_matrix(part.as_deref()),
         Chore::Model { faults } => endurance::model(faults),
         Chore::QueueStorm { tasks, deaths } => endurance::queue_storm(tasks, deaths),
+        Chore::Fuzz { targets, minutes } => fuzz::run(&targets, minutes),
         Chore::Test { require_real } => suite::run(require_real),
     };
     match done {
