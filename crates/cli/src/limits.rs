@@ -18,3 +18,5 @@ pub(crate) const HELP_COLUMNS: usize = 100;
 pub(crate) const SILENCE_WORTH_SAYING_SECONDS: f64 = 10.0;
 /// Rhythm in which a count changes in place on a terminal.
 pub(crate) const COUNT_INTERVAL: Duration = Duration::from_millis(200);
+/// Largest file of settings, in bytes.
+pub(crate) const SETTINGS_MAX_BYTES: u64 = 64 << 10;

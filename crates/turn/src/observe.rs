@@ -15,7 +15,7 @@ use record::{AbsolutePath, ProfileId, Sha256Digest, Span, TaskId, Timestamp};
 use store::{PayloadName, Root, Task};
 use supervise::{SuperviseError, Supervisor};
 
-use crate::context::Context;
+use crate::context::{Context, now};
 use crate::error::{At, TurnError};
 use crate::evidence::unless_damaged;
 use crate::launch;
@@ -24,21 +24,23 @@ use crate::recover::{Place, where_launched};
 use crate::{containment, rescue, stop, streams};
 
 /// The supervisor of new tasks.
-pub(crate) fn supervisor(context: &Context) -> Result<Box<dyn Supervisor>, SuperviseError> {
+pub(crate) fn supervisor(context: &Context) -> Box<dyn Supervisor> {
     of_kind(context, context.supervisor)
 }
 
 /// The supervisor that a task was admitted for, whichever new tasks get.
 pub(crate) fn owner(context: &Context, task: &Task) -> Result<Box<dyn Supervisor>, SuperviseError> {
     let recorded = task.read::<Submission>()?.map(|submission| submission.record.supervisor);
-    of_kind(context, recorded.unwrap_or(context.supervisor))
+    Ok(of_kind(context, recorded.unwrap_or(context.supervisor)))
 }
 
-fn of_kind(context: &Context, kind: SupervisorKind) -> Result<Box<dyn Supervisor>, SuperviseError> {
+/// The supervisor of that kind, with the lead's settings.
+pub(crate) fn of_kind(context: &Context, kind: SupervisorKind) -> Box<dyn Supervisor> {
     let settings = supervise::Settings {
         delegate: context.program.to_path_buf(),
         slots: context.slots,
         pueue_config: context.pueue_config.clone(),
+        slurm: context.slurm.clone(),
     };
     supervise::for_kind(kind, settings)
 }
@@ -110,6 +112,9 @@ pub(crate) fn fill(
     answer.publication = publication(task)?;
     answer.liveness = liveness(task)?;
     answer.supervisor = owner(context, task).ok().map(|supervisor| supervisor.view(root, task));
+    if answer.liveness == Liveness::Undetermined {
+        answer.liveness = elsewhere(task, answer.supervisor.as_ref());
+    }
     match answer.liveness {
         Liveness::Running => answer.activity = activity(task),
         Liveness::Undetermined => answer.error = undetermined(task),
@@ -201,6 +206,22 @@ fn liveness(task: &Task) -> Result<Liveness, TurnError> {
     })
 }
 
+/// What the supervisor's word makes of a turn whose process can not be seen from here. Only a job that runs, or that is over
+/// for certain, says something of the turn.
+fn elsewhere(task: &Task, view: Option<&SupervisorView>) -> Liveness {
+    match view.map(|view| view.state) {
+        _ if !is_elsewhere(task) => Liveness::Undetermined,
+        Some(SupervisorState::Running) => Liveness::Running,
+        Some(SupervisorState::Ended) => Liveness::Ended,
+        _ => Liveness::Undetermined,
+    }
+}
+
+/// Whether the turn was launched on another machine.
+pub(crate) fn is_elsewhere(task: &Task) -> bool {
+    matches!(task.read::<Launch>(), Ok(Some(launch)) if where_launched(&launch.record) == Place::Elsewhere)
+}
+
 /// Where somebody would have to look, and what a lead can do who knows that nothing runs there any more.
 fn undetermined(task: &Task) -> Option<String> {
     let launch = task.read::<Launch>().ok().flatten()?.record;
@@ -217,9 +238,18 @@ fn activity(task: &Task) -> Option<Activity> {
     let running = task.read::<Running>().ok().flatten()?.record;
     let request = task.read::<Request>().ok().flatten()?.record;
     let profile = provider::catalogue().get(&request.provider)?;
-    let now = process::boot_clock();
-    let elapsed = now.saturating_sub(Duration::from_nanos(running.started_boot_nanos)).as_secs_f64();
-    let remaining = Duration::from_nanos(running.deadline_boot_nanos).as_secs_f64() - now.as_secs_f64();
+    let here =
+        matches!(task.read::<Launch>(), Ok(Some(launch)) if where_launched(&launch.record) == Place::Here);
+    let elapsed = if here {
+        process::boot_clock().saturating_sub(Duration::from_nanos(running.started_boot_nanos))
+    } else {
+        // The clock since boot of another machine says nothing here.
+        let since = now().nanoseconds_since(running.started_at);
+        Duration::from_nanos(u64::try_from(since).unwrap_or(0))
+    };
+    let budget = running.deadline_boot_nanos.saturating_sub(running.started_boot_nanos);
+    let elapsed = elapsed.as_secs_f64();
+    let remaining = Duration::from_nanos(budget).as_secs_f64() - elapsed;
     let stdout_age = streams::raw_age(task, "stdout");
     let idle = [stdout_age, streams::raw_age(task, "stderr")].into_iter().flatten().min();
     let mut summariser = profile.summariser();
@@ -227,11 +257,6 @@ fn activity(task: &Task) -> Option<Activity> {
         summariser.feed(&tail);
     }
     let summary = summariser.summary();
-    let here = task
-        .read::<Launch>()
-        .ok()
-        .flatten()
-        .is_some_and(|launch| where_launched(&launch.record) == Place::Here);
     let usage = here.then(|| containment::tree(task, launch::identity(&running)).usage().ok()).flatten();
     let idle_seconds = idle.map_or(elapsed, |idle| idle.as_secs_f64());
     Some(Activity {
