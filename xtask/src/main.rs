@@ -1,6 +1,7 @@
 //! `cargo xtask`: the chores of this workspace.
 
 mod bench;
+mod dist;
 mod endurance;
 mod failure;
 mod fixtures;
@@ -82,6 +83,8 @@ enum Chore {
         #[arg(long, default_value_t = 10)]
         deaths: u32,
     },
+    /// Make the files of a release: archive, checksums, installers, npm package, Homebrew formula
+    Dist(dist::Options),
     /// Format check, lints, documentation, and every test
     Test {
         /// Fail when a test of a real component was skipped
@@ -112,6 +115,7 @@ fn main() -> ExitCode {
         Chore::CrashMatrix { part } => endurance::crash_matrix(part.as_deref()),
         Chore::Model { faults } => endurance::model(faults),
         Chore::QueueStorm { tasks, deaths } => endurance::queue_storm(tasks, deaths),
+        Chore::Dist(options) => dist::run(&options),
         Chore::Test { require_real } => suite::run(require_real),
     };
     match done {
