@@ -98,7 +98,7 @@ enum RealAction {
     /// Install at the pinned versions under target/real
     Install {
         /// Which ones
-        #[arg(value_parser = component, default_values = ["claude", "codex", "opencode", "pi"])]
+        #[arg(value_parser = component, default_values = ["bun", "claude", "codex", "opencode", "pi", "pnpm"])]
         components: Vec<Component>,
     },
 }

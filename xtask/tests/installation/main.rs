@@ -3,5 +3,6 @@
 mod dist;
 mod failures;
 mod interruption;
+mod npm;
 mod script;
 mod world;

@@ -91,15 +91,18 @@ fn spaces_quotes_and_unicode_in_the_path() {
 
 #[test]
 fn any_downloader_will_do() {
-    for downloaders in [&["curl"][..], &["wget"], &["node"]] {
+    for downloader in ["curl", "wget", "node"] {
         let mut world = World::new();
-        world.only_with(downloaders);
+        if !world.only_with(Some(downloader)) {
+            assert_ne!(downloader, "node", "it is there wherever these tests are");
+            continue;
+        }
         let ran = run(world.installer([""; 0]).env("DELEGATE_NODE", "node"));
-        assert_eq!(ran.code, 0, "{downloaders:?}: {ran:?}");
+        assert_eq!(ran.code, 0, "{downloader}: {ran:?}");
         world.printed_by(&world.default_directory().join("delegate"));
     }
     let mut world = World::new();
-    world.only_with(&[]);
+    assert!(world.only_with(None));
     let ran = world.install([""; 0]);
     assert_eq!(ran.code, 1);
     assert!(ran.stderr.contains("curl or wget is needed"), "{ran:?}");

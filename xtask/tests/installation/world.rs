@@ -36,6 +36,8 @@ impl World {
 
     /// Nothing is published.
     pub(crate) fn empty() -> Self {
+        // Where the host allows it, nothing that runs here can reach more than loopback.
+        let _ = testkit::closed_network::enter();
         let directory = tempfile::Builder::new()
             .prefix("install-")
             .tempdir_in(env!("CARGO_TARGET_TMPDIR"))
@@ -68,17 +70,22 @@ impl World {
         self.path = path;
     }
 
-    /// Only these programs are found, and the usual ones without any that downloads.
-    pub(crate) fn only_with(&mut self, downloaders: &[&str]) {
+    /// Only the usual programs are found, and of those that download only this one; whether this host has it.
+    #[must_use]
+    pub(crate) fn only_with(&mut self, downloader: Option<&str>) -> bool {
         let directory = self.at("only");
         fs::create_dir(&directory).expect("a directory");
-        let usual = "sh uname mktemp grep wc cut sed tar gzip mkdir rmdir cp mv ln rm find diff cat sha256sum dirname readlink";
-        for name in usual.split(' ').chain(downloaders.iter().copied()) {
-            let found =
-                std::env::split_paths(SYSTEM_PATH).map(|place| place.join(name)).find(|path| path.exists());
-            symlink(found.unwrap_or_else(|| panic!("no {name}")), directory.join(name)).expect(name);
+        let usual = "sh uname mktemp grep wc cut sed tar gzip mkdir rmdir cp mv ln rm find diff cat sha256sum dirname \
+                     readlink";
+        for name in usual.split_whitespace() {
+            symlink(find(name).unwrap_or_else(|| panic!("no {name}")), directory.join(name)).expect(name);
+        }
+        if let Some(name) = downloader {
+            let Some(found) = find(name) else { return false };
+            symlink(found, directory.join(name)).expect(name);
         }
         self.path = directory.into_os_string();
+        true
     }
 
     /// Publishes a version whose programs are a script in which `VERSION` stands for the version; it is the latest now.
@@ -175,6 +182,12 @@ pub(crate) fn write_program(path: &Path, script: &str) {
         .arg(path)
         .status();
     assert!(written.expect("a shell").success());
+}
+
+/// A program of this host.
+pub(crate) fn find(name: &str) -> Option<PathBuf> {
+    let path = std::env::var("PATH").unwrap_or_default();
+    std::env::split_paths(&path).map(|place| place.join(name)).find(|path| path.is_file())
 }
 
 /// The name of an archive for this platform, without its ending.
