@@ -1,5 +1,6 @@
 //! `cargo xtask`: the chores of this workspace.
 
+mod acceptance;
 mod bench;
 mod dist;
 mod endurance;
@@ -17,6 +18,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use testkit::real::Component;
+
+use failure::Failure;
 
 /// The chores of this workspace.
 #[derive(Debug, Parser)]
@@ -83,6 +86,8 @@ enum Chore {
         #[arg(long, default_value_t = 10)]
         deaths: u32,
     },
+    /// Live turns with the CLIs that are installed and signed in here: they cost money; exit 0 passed, 1 failed, 2 BLOCKED
+    Acceptance(acceptance::Options),
     /// Make the files of a release: archive, checksums, installers, npm package, Homebrew formula
     Dist(dist::Options),
     /// Format check, lints, documentation, and every test
@@ -115,11 +120,16 @@ fn main() -> ExitCode {
         Chore::CrashMatrix { part } => endurance::crash_matrix(part.as_deref()),
         Chore::Model { faults } => endurance::model(faults),
         Chore::QueueStorm { tasks, deaths } => endurance::queue_storm(tasks, deaths),
+        Chore::Acceptance(options) => return ended(acceptance::run(&options)),
         Chore::Dist(options) => dist::run(&options),
         Chore::Test { require_real } => suite::run(require_real),
     };
+    ended(done.map(|()| ExitCode::SUCCESS))
+}
+
+fn ended(done: Result<ExitCode, Failure>) -> ExitCode {
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(failure) => {
             eprintln!("xtask: {failure}");
             ExitCode::FAILURE
