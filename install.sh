@@ -218,7 +218,7 @@ main() {
 	done
 	link delegate
 
-	printf 'installed %s\n' "$(cat "$work/version.txt")"
+	printf 'installed %s\n' "$(sed -n 1p "$work/version.txt")"
 	for program in "$store/$folder"/bin/*; do
 		printf '  %s\n' "$directory/${program##*/}"
 	done

@@ -39,11 +39,34 @@ pub(super) fn of_archive(programs: &Path) -> Result<Vec<Entry>, Failure> {
     }
     let delegate = programs.join("delegate");
     for (shell, path) in COMPLETIONS {
-        let Ok(text) = printed(&delegate, &["completions", shell]) else { continue };
-        let source = Source::Bytes(text);
+        let source = Source::Bytes(printed(&delegate, &["completions", shell])?);
         entries.push(Entry { path: path.to_owned(), is_executable: false, source });
     }
+    entries.push(manual("delegate", printed(&delegate, &["man"])?));
+    for command in command_names(&delegate)? {
+        entries.push(manual(&format!("delegate-{command}"), printed(&delegate, &["man", &command])?));
+    }
     Ok(entries)
+}
+
+/// A page of section 1.
+fn manual(name: &str, page: Vec<u8>) -> Entry {
+    Entry {
+        path: format!("share/man/man1/{name}.1"),
+        is_executable: false,
+        source: Source::Bytes(page),
+    }
+}
+
+/// The commands that the help of a `delegate` lists.
+fn command_names(delegate: &Path) -> Result<Vec<String>, Failure> {
+    let help = String::from_utf8_lossy(&printed(delegate, &["help"])?).into_owned();
+    let (_, listed) = help
+        .split_once("Commands:\n")
+        .ok_or_else(|| Failure::Other(format!("{} lists no commands", delegate.display())))?;
+    let lines = listed.lines().take_while(|line| !line.is_empty());
+    let names = lines.filter_map(|line| line.strip_prefix("  ")?.split(' ').next().map(str::to_owned));
+    Ok(names.filter(|name| !name.is_empty()).collect())
 }
 
 /// The programs of the crate `cli`, by their sources.
