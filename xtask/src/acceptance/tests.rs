@@ -135,10 +135,7 @@ fn turns_that_do_not_show_it_fail() {
             of("[[fake: answer something]]", continued, write),
             ("fresh", Verdict::Failed, Some("other-answer")),
         ),
-        (
-            of("[[fake: exit-0-empty]]", continued, write),
-            ("fresh", Verdict::Failed, Some("empty-output")),
-        ),
+        (of("[[fake: exit-0-empty]]", continued, write), ("fresh", Verdict::Failed, Some("empty-output"))),
         (
             of(fresh, "[[fake: answer something]]", write),
             ("continued", Verdict::Failed, Some("other-answer")),

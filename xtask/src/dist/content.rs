@@ -51,11 +51,7 @@ pub(super) fn of_archive(programs: &Path) -> Result<Vec<Entry>, Failure> {
 
 /// A page of section 1.
 fn manual(name: &str, page: Vec<u8>) -> Entry {
-    Entry {
-        path: format!("share/man/man1/{name}.1"),
-        is_executable: false,
-        source: Source::Bytes(page),
-    }
+    Entry { path: format!("share/man/man1/{name}.1"), is_executable: false, source: Source::Bytes(page) }
 }
 
 /// The commands that the help of a `delegate` lists.
