@@ -136,6 +136,9 @@ main() {
 	*[!0-9A-Za-z.+-]* | [!0-9]*) misused "$version is no version; one looks like 0.1.0" ;;
 	esac
 	[ -n "$directory" ] || directory=${HOME:?is not set; use --install-dir}/.local/bin
+	while [ "${directory%/}" != "$directory" ] && [ "$directory" != / ]; do
+		directory=${directory%/}
+	done
 	case $directory in
 	/*) ;;
 	*) misused "--install-dir $directory is no absolute path" ;;

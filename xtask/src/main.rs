@@ -7,6 +7,7 @@ mod docs;
 mod endurance;
 mod failure;
 mod fixtures;
+mod fuzz;
 mod matrix;
 mod npm;
 mod pueue;
@@ -93,6 +94,14 @@ enum Chore {
     Acceptance(acceptance::Options),
     /// Make the files of a release: archive, checksums, installers, npm package, Homebrew formula
     Dist(dist::Options),
+    /// Fuzz every target for its share of the time
+    Fuzz {
+        /// Only these, as ROOM or ROOM:TARGET
+        targets: Vec<String>,
+        /// Time of all together
+        #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
+        minutes: u32,
+    },
     /// Format check, lints, documentation, and every test
     Test {
         /// Fail when a test of a real component was skipped
@@ -126,6 +135,7 @@ fn main() -> ExitCode {
         Chore::QueueStorm { tasks, deaths } => endurance::queue_storm(tasks, deaths),
         Chore::Acceptance(options) => return ended(acceptance::run(&options)),
         Chore::Dist(options) => dist::run(&options),
+        Chore::Fuzz { targets, minutes } => fuzz::run(&targets, minutes),
         Chore::Test { require_real } => suite::run(require_real),
     };
     ended(done.map(|()| ExitCode::SUCCESS))

@@ -86,8 +86,12 @@ fn npm_package(output: &Path, installer: &str) -> Result<String, Failure> {
         .map_err(|error| Failure::Other(format!("npm/package.json: {error}")))?;
     manifest["version"] = VERSION.into();
     put(here, "package.json", &format!("{manifest:#}\n"))?;
+    // Its own cache and logs stay out of the home directory.
+    let cache = tempfile::tempdir().map_err(Failure::file(std::env::temp_dir()))?;
     let status = Command::new("npm")
-        .args(["pack", "--silent", "--ignore-scripts", "--pack-destination"])
+        .args(["pack", "--silent", "--ignore-scripts", "--no-update-notifier", "--cache"])
+        .arg(cache.path())
+        .arg("--pack-destination")
         .arg(output)
         .current_dir(here)
         .stdin(Stdio::null())

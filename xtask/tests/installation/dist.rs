@@ -78,6 +78,32 @@ fn the_real_programs_are_packed_installed_and_run() {
     assert!(names(&world.at("root/tasks")).len() == 1, "{turn:?}");
 }
 
+/// The workflow makes an archive for each platform, by the chore that is tested here.
+#[test]
+fn the_release_workflow_makes_every_platform() {
+    let path = workspace_directory().join(".github/workflows/release.yml");
+    let text = fs::read_to_string(path).expect("a workflow");
+    let workflow: serde_json::Value = serde_norway::from_str(&text).expect("YAML");
+    let made: Vec<&str> = workflow["jobs"]["archive"]["strategy"]["matrix"]["include"]
+        .as_array()
+        .expect("a matrix")
+        .iter()
+        .filter_map(|entry| entry["platform"].as_str())
+        .collect();
+    assert_eq!(made, ["linux-amd64", "linux-arm64", "darwin-amd64", "darwin-arm64"]);
+    let commands: Vec<&str> =
+        text.lines().filter_map(|line| line.split_once("cargo xtask ")).map(|(_, rest)| rest).collect();
+    assert_eq!(commands.len(), 2, "{commands:?}");
+    for command in commands {
+        let words = command
+            .replace('"', "")
+            .replace("$GITHUB_SERVER_URL/$GITHUB_REPOSITORY", "https://forge.example/a/b");
+        let known =
+            run(Command::new(env!("CARGO_BIN_EXE_xtask")).args(words.split_whitespace()).arg("--help"));
+        assert_eq!(known.code, 0, "{command}: {known:?}");
+    }
+}
+
 #[test]
 fn the_same_programs_make_the_same_bytes() {
     let world = World::empty();
