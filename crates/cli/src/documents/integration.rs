@@ -81,10 +81,11 @@ fn object(title: &str, schema: &Value) -> String {
 fn kind(schema: &Value) -> String {
     if let Some(reference) = schema["$ref"].as_str() {
         let name = reference.rsplit('/').next().unwrap_or_default();
-        return if name == "Answer" {
-            "[task answer](#task-answer)".to_owned()
-        } else {
-            format!("[{name}](#{})", name.to_lowercase())
+        return match name {
+            "Answer" => "[task answer](#task-answer)".to_owned(),
+            // It has a table of its own, with exit codes.
+            "FailureCode" => "[FailureCode](#failure-codes)".to_owned(),
+            name => format!("[{name}](#{})", name.to_lowercase()),
         };
     }
     let name = |word: &str| match word {
