@@ -42,11 +42,10 @@ pub(crate) struct Skim {
     open: Vec<Container>,
     too_deep: usize,
     state: State,
-    /// Whether the text or word being read is a key that matters or a wanted value.
-    is_kept: bool,
-    /// Its raw bytes, cut.
+    target: Target,
+    /// The raw bytes of the text or word being read, cut, if it has a target.
     raw: Vec<u8>,
-    /// The last key.
+    /// The last key that had escapes.
     key: String,
 }
 
@@ -70,6 +69,16 @@ enum State {
     Word,
 }
 
+/// What the text or word being read is good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Nothing,
+    /// It is the key of a value that may be wanted or hold a wanted one.
+    Key,
+    /// It is the wanted value of that index.
+    Value(usize),
+}
+
 impl Skim {
     /// A scanner for these paths, 64 at most.
     pub(crate) fn new(wanted: &'static [&'static str]) -> Self {
@@ -81,7 +90,7 @@ impl Skim {
             open: Vec::new(),
             too_deep: 0,
             state: State::Between,
-            is_kept: false,
+            target: Target::Nothing,
             raw: Vec::new(),
             key: String::new(),
         }
@@ -131,19 +140,21 @@ impl Skim {
             self.structure(bytes[0]);
             return 1;
         };
-        let ordinary = if escaped { 1 } else { memchr3(b'"', b'\\', b'\n', bytes).unwrap_or(bytes.len()) };
-        if ordinary > 0 {
-            self.keep(&bytes[..ordinary]);
-            self.state = State::Text { escaped: false };
-            return ordinary;
+        let ordinary = if escaped { 1 } else { ordinary(bytes) };
+        if bytes.get(ordinary) == Some(&b'"') {
+            if self.raw.is_empty() {
+                self.end_text(&bytes[..ordinary.min(SKIM_TEXT_MAX_BYTES)]);
+            } else {
+                self.keep(&bytes[..ordinary]);
+                let raw = std::mem::take(&mut self.raw);
+                self.end_text(&raw);
+                self.raw = raw;
+            }
+            return ordinary + 1;
         }
-        if bytes[0] == b'"' {
-            self.end_text();
-        } else {
-            self.keep(&bytes[..1]);
-            self.state = State::Text { escaped: true };
-        }
-        1
+        self.keep(&bytes[..ordinary.max(1)]);
+        self.state = State::Text { escaped: ordinary == 0 };
+        ordinary.max(1)
     }
 
     fn structure(&mut self, byte: u8) {
@@ -151,9 +162,7 @@ impl Skim {
             b'"' => {
                 self.end_word();
                 self.state = State::Text { escaped: false };
-                let is_key = |container: &Container| container.expects_key && container.leading != 0;
-                self.is_kept = self.innermost().is_some_and(|container| is_key(container))
-                    || self.wanted_here().is_some();
+                self.target = self.target();
                 self.raw.clear();
             }
             b'{' => self.enter(true),
@@ -175,7 +184,7 @@ impl Skim {
             _ => {
                 if self.state != State::Word {
                     self.state = State::Word;
-                    self.is_kept = self.wanted_here().is_some();
+                    self.target = self.target();
                     self.raw.clear();
                 }
                 self.keep(&[byte]);
@@ -205,51 +214,72 @@ impl Skim {
     }
 
     fn keep(&mut self, bytes: &[u8]) {
-        if self.is_kept {
+        if self.target != Target::Nothing {
             let free = SKIM_TEXT_MAX_BYTES - self.raw.len();
             self.raw.extend_from_slice(&bytes[..bytes.len().min(free)]);
         }
     }
 
-    fn end_text(&mut self) {
+    fn end_text(&mut self, raw: &[u8]) {
         self.state = State::Between;
-        let Self { keys, raw, key, is_kept, .. } = self;
-        let is_kept = *is_kept;
-        match self.open.last_mut().filter(|container| self.too_deep == 0 && container.expects_key) {
-            Some(container) if is_kept => {
-                decode(raw, key);
-                let depth = container.depth;
-                let leads_on = |index: &usize| keys[*index].get(depth - 1).is_some_and(|part| part == key);
-                container.at =
-                    members(container.leading).filter(leads_on).fold(0, |paths, index| paths | 1 << index);
+        match (self.target, self.open.last_mut()) {
+            (Target::Value(index), _) => {
+                decode(raw, &mut self.fields.values[index]);
+                self.fields.found |= 1 << index;
             }
-            Some(container) => container.at = 0,
-            None => self.value(decode),
+            (Target::Key, Some(container)) => {
+                let key = if raw.contains(&b'\\') {
+                    decode(raw, &mut self.key);
+                    self.key.as_bytes()
+                } else {
+                    raw
+                };
+                let part = container.depth - 1;
+                container.at = 0;
+                for index in members(container.leading) {
+                    let leads_on = self.keys[index].get(part).is_some_and(|part| part.as_bytes() == key);
+                    container.at |= Paths::from(leads_on) << index;
+                }
+            }
+            _ => {}
         }
     }
 
     fn end_word(&mut self) {
-        if self.state == State::Word {
-            self.state = State::Between;
-            self.value(|raw, value| {
-                value.clear();
-                value.push_str(&String::from_utf8_lossy(raw));
-            });
+        if self.state != State::Word {
+            return;
         }
-    }
-
-    fn value(&mut self, read: impl FnOnce(&[u8], &mut String)) {
-        if let Some(index) = self.wanted_here().filter(|_| self.is_kept) {
-            read(&self.raw, &mut self.fields.values[index]);
+        self.state = State::Between;
+        if let Target::Value(index) = self.target {
+            let value = &mut self.fields.values[index];
+            value.clear();
+            value.push_str(&String::from_utf8_lossy(&self.raw));
             self.fields.found |= 1 << index;
         }
     }
 
-    /// The wanted path of the value being read.
-    fn wanted_here(&self) -> Option<usize> {
-        let container = self.open.last().filter(|container| self.too_deep == 0 && container.depth > 0)?;
-        members(container.at).find(|index| self.keys[*index].len() == container.depth)
+    /// What a text or word that begins here is good for.
+    fn target(&self) -> Target {
+        match self.open.last().filter(|_| self.too_deep == 0) {
+            Some(Container { expects_key: true, leading: 1.., .. }) => Target::Key,
+            Some(Container { expects_key: false, depth, at, .. }) => members(*at)
+                .find(|index| self.keys[*index].len() == *depth)
+                .map_or(Target::Nothing, Target::Value),
+            _ => Target::Nothing,
+        }
     }
+}
+
+/// How many bytes come before the end of a text, an escape or the end of the line. Most texts are short.
+fn ordinary(bytes: &[u8]) -> usize {
+    const SHORT_BYTES: usize = 24;
+    let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | b'\n');
+    let (short, rest) = bytes.split_at(bytes.len().min(SHORT_BYTES));
+    short
+        .iter()
+        .position(is_special)
+        .or_else(|| Some(short.len() + memchr3(b'"', b'\\', b'\n', rest)?))
+        .unwrap_or(bytes.len())
 }
 
 /// The indexes in a set, from the least.
