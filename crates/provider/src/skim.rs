@@ -3,9 +3,10 @@
 //! A line may be as long as the answer, and its kind must be known all the same; so nothing of a line is kept but the wanted
 //! values, each cut. What is no JSON gives values of no use and never an error: judges are strict, this is not.
 
-use memchr::{memchr2, memchr3};
+use memchr::memchr3;
 
 use crate::limits::{SKIM_MAX_DEPTH, SKIM_TEXT_MAX_BYTES};
+use crate::raw_text::decode;
 
 /// The wanted values of one line, by their path (`item.type`; array positions have no name). Of values under the same path
 /// the last counts.
@@ -289,44 +290,6 @@ fn members(mut paths: Paths) -> impl Iterator<Item = usize> {
         paths &= paths.wrapping_sub(1);
         index
     })
-}
-
-/// The text of a raw JSON string whose end may be cut off.
-fn decode(raw: &[u8], text: &mut String) {
-    text.clear();
-    let valid = match std::str::from_utf8(raw) {
-        Ok(raw) => raw,
-        Err(error) => std::str::from_utf8(&raw[..error.valid_up_to()]).expect("it was looked at"),
-    };
-    if valid.bytes().any(|byte| byte == b'\\' || byte < b' ') {
-        let (length, _) = whole(valid.as_bytes());
-        *text = serde_json::from_str(&format!("\"{}\"", &valid[..length])).unwrap_or_default();
-    } else {
-        text.push_str(valid);
-    }
-}
-
-/// How many bytes of a raw JSON string are whole characters and escapes, and whether its quotation mark follows them.
-pub(crate) fn whole(bytes: &[u8]) -> (usize, bool) {
-    let mut position = 0;
-    while let Some(distance) = memchr2(b'"', b'\\', &bytes[position..]) {
-        let found = position + distance;
-        let escape = match &bytes[found..] {
-            [b'"', ..] => return (found, true),
-            // Half of a pair of surrogates: the other half belongs to it.
-            [b'\\', b'u', b'd' | b'D', b'8' | b'9' | b'a' | b'A' | b'b' | b'B', ..] => "\\ud83d\\ude00".len(),
-            [b'\\', b'u', ..] => "\\u00e9".len(),
-            _ => "\\n".len(),
-        };
-        position = found + escape;
-        if position > bytes.len() {
-            return (found, false);
-        }
-    }
-    match std::str::from_utf8(&bytes[position..]) {
-        Err(error) if error.error_len().is_none() => (position + error.valid_up_to(), false),
-        _ => (bytes.len(), false),
-    }
 }
 
 #[cfg(test)]

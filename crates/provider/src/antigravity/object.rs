@@ -5,7 +5,7 @@ use std::io::{self, Read, Write};
 
 use record::json::LINE_MAX_BYTES;
 
-use crate::skim::whole;
+use crate::raw_text::whole;
 
 const PIECE_BYTES: usize = 64 << 10;
 const ANSWER_KEY: &str = "response";
