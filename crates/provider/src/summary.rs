@@ -27,6 +27,10 @@ pub struct Summary {
     pub open_items: u32,
     /// The tool that runs now, in words.
     pub tool: Option<String>,
+    /// The last event only says that the CLI still waits for a tool.
+    pub heartbeat: bool,
+    /// The CLI says nothing of a tool before it has ended: whether one runs must be seen elsewhere.
+    pub hides_tools: bool,
     /// Tokens used so far, as the provider says.
     pub tokens: Option<u64>,
 }

@@ -67,7 +67,7 @@ impl Lead {
     pub(crate) fn on(stage: &Stage) -> Self {
         Self {
             directory: directory(),
-            slots: 4,
+            slots: 8,
             home: stage.home(),
             workspace: stage.workspace(),
             programs: stage.programs(),

@@ -78,6 +78,11 @@ impl Known {
         if let Some(tokens) = tokens.filter(|tokens| *tokens > 0) {
             self.summary.tokens = Some(tokens);
         }
+        // It comes every half minute, whatever the tool does.
+        self.summary.heartbeat = kind == "tool_progress";
+        if self.summary.heartbeat {
+            return;
+        }
         let words = match kind {
             "system" => self.take_system(fields),
             "assistant" => self.take_message(fields),
@@ -192,6 +197,16 @@ mod tests {
         lines.push(r#"{"stop_reason":"end_turn","is_error":false,"result":"A","type":"result","subtype":"success","usage":{"input_tokens":9,"output_tokens":1}}"#);
         let ended = after(&lines);
         assert_eq!((ended.terminal, ended.tokens, ended.events), (Some(Terminal::Success), Some(10), 6));
+    }
+
+    #[test]
+    fn a_heartbeat_changes_nothing() {
+        let started = r#"{"type":"system","subtype":"task_started","task_id":"b","tool_use_id":"t1","description":"ls -la"}"#;
+        let beat =
+            r#"{"type":"tool_progress","tool_use_id":"t1","tool_name":"Bash","elapsed_time_seconds":30}"#;
+        let (before, after) = (after(&[started]), after(&[started, beat]));
+        assert!(!before.heartbeat && after.heartbeat);
+        assert_eq!((after.last_event, after.tool), (before.last_event, before.tool));
     }
 
     #[test]

@@ -45,7 +45,7 @@ impl Summariser for OpencodeSummary {
     }
 
     fn summary(&self) -> Summary {
-        self.known.clone()
+        Summary { hides_tools: true, ..self.known.clone() }
     }
 }
 
