@@ -5,6 +5,7 @@
 //! - [`marker`]: how a brief tells a component what to do.
 //! - [`closed_network`]: a network that holds nothing but loopback.
 //! - [`real`]: the real CLIs, installed by `cargo xtask real install`.
+//! - [`stored`]: very many ended tasks.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 pub mod binary;
@@ -14,3 +15,4 @@ pub mod limits;
 pub mod marker;
 pub mod model_server;
 pub mod real;
+pub mod stored;

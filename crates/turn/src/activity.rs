@@ -8,7 +8,9 @@ use record::launch::{Launch, Running};
 use record::request::Request;
 use store::Task;
 
-use crate::limits::{ACTIVITY_TAIL_MAX_BYTES, MOVEMENT_MIN_SHARE, MOVEMENT_SAMPLE, SILENCE};
+use crate::limits::{
+    ACTIVITY_TAIL_MAX_BYTES, MOVEMENT_MIN_SHARE, MOVEMENT_SAMPLE, MOVEMENT_SAMPLES_COUNT, SILENCE,
+};
 use crate::recover::{Place, where_launched};
 use crate::{containment, launch, streams};
 
@@ -105,9 +107,18 @@ fn uses_processor(tree: &Tree, found: TreeUsage, elapsed: f64, comparison: Compa
             has_moved(then, found, elapsed - before.elapsed_seconds)
         }
         Comparison::Sample => {
-            std::thread::sleep(MOVEMENT_SAMPLE);
             let then = (Some(descendants(found)), found.cpu.as_secs_f64());
-            tree.usage().is_ok_and(|later| has_moved(then, later, MOVEMENT_SAMPLE.as_secs_f64()))
+            // A look may fall between two processes that live for a moment only.
+            (1..=MOVEMENT_SAMPLES_COUNT).any(|count| {
+                std::thread::sleep(MOVEMENT_SAMPLE);
+                // Only over the whole time: the processor clock ticks too slowly for one part of it.
+                let seconds = match count {
+                    MOVEMENT_SAMPLES_COUNT => (MOVEMENT_SAMPLE * count).as_secs_f64(),
+                    _ => f64::INFINITY,
+                };
+                tree.usage()
+                    .is_ok_and(|later| later.since_youngest <= SILENCE || has_moved(then, later, seconds))
+            })
         }
     }
 }
