@@ -5,13 +5,16 @@ mod support;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::time::Duration;
 
 use serde_json::Value;
-use support::{Lead, until};
+use support::{Lead, until_within};
 use testkit::real::{Component, Stage};
 
 /// Silence after which a turn is called silent or waiting.
 const SILENCE_SECONDS: f64 = 30.0;
+/// Some CLIs take half a minute to begin where they reach no network, and then half a minute of silence must pass.
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// Turns of one CLI that run beside each other, each in a repository of its own.
 struct Turns<'a> {
@@ -50,7 +53,9 @@ impl Turns<'_> {
 
     /// Waits for the word on a turn.
     fn becomes(&self, id: &str, word: &str) -> Value {
-        until(word, || Some(self.activity(id)).filter(|activity| activity["diagnosis"] == word))
+        until_within(PATIENCE, word, || {
+            Some(self.activity(id)).filter(|activity| activity["diagnosis"] == word)
+        })
     }
 }
 
@@ -61,7 +66,7 @@ fn every_turn_gets_its_word(component: Component, provider: &str, tool_outlives_
     let Some(stage) = Stage::for_test(&name, component) else { return };
     let lead = Lead::on(&stage);
     let turns = Turns { lead: &lead, stage: &stage, provider };
-    let streams = turns.begin("streams", "slow deltas=1200 gap_ms=100");
+    let streams = turns.begin("streams", "slow deltas=6000 gap_ms=100");
     // The first turn makes what the CLI keeps in its home; others at once would be in its way.
     turns.becomes(&streams, "model-working");
     let waits = turns.begin("waits", "hang");
