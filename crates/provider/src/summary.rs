@@ -32,6 +32,10 @@ pub struct Summary {
     pub open_items: u32,
     /// The tool that runs now, in words.
     pub tool: Option<String>,
+    /// The last event only says that the CLI still waits for a tool.
+    pub heartbeat: bool,
+    /// The CLI says nothing of a tool before it has ended: whether one runs must be seen elsewhere.
+    pub hides_tools: bool,
     /// Tokens used so far, as the provider says.
     pub tokens: Option<u64>,
 }
@@ -49,6 +53,10 @@ pub enum Terminal {
 pub(crate) trait Meaning: Debug + Default + Send {
     /// The values of an event that are looked at, by their paths.
     const WANTED: &'static [&'static str];
+    /// The kind of the event that only says that the CLI still waits for a tool.
+    const HEARTBEAT: Option<&'static str> = None;
+    /// The CLI says nothing of a tool before it has ended.
+    const HIDES_TOOLS: bool = false;
 
     /// Takes an event of that kind, and tells in words what happens; they are screened when somebody asks.
     fn take(&mut self, kind: &str, fields: &Fields, known: &mut Known) -> Cow<'static, str>;
@@ -89,6 +97,10 @@ impl<M: Meaning> Summariser for EventSummary<M> {
         skim.feed(bytes, |fields| {
             let Some(kind) = fields.get("type") else { return };
             known.summary.events += 1;
+            known.summary.heartbeat = M::HEARTBEAT == Some(kind);
+            if known.summary.heartbeat {
+                return;
+            }
             *last_words = meaning.take(kind, fields, known);
             last_kind.clear();
             last_kind.push_str(kind);
@@ -99,9 +111,10 @@ impl<M: Meaning> Summariser for EventSummary<M> {
         let Known { summary, open } = &self.known;
         let last_event = || (screen::words(&self.last_kind), screen::words(&self.last_words));
         Summary {
-            last_event: (summary.events > 0).then(last_event),
+            last_event: (!self.last_kind.is_empty()).then(last_event),
             open_items: open.count(),
             tool: open.tool(),
+            hides_tools: M::HIDES_TOOLS,
             ..summary.clone()
         }
     }

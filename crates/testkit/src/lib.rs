@@ -6,6 +6,7 @@
 //! - [`closed_network`]: a network that holds nothing but loopback.
 //! - [`release_server`]: a place of releases on loopback.
 //! - [`real`]: the real CLIs, installed by `cargo xtask real install`.
+//! - [`stored`]: very many ended tasks.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 pub mod binary;
@@ -16,3 +17,4 @@ pub mod marker;
 pub mod model_server;
 pub mod real;
 pub mod release_server;
+pub mod stored;

@@ -13,13 +13,14 @@
 //! | `pueue`, `tsp` | the peers |
 //! | `rounds` | taking samples in turn |
 //! | `table` | samples and rows, as Markdown |
-//! | `latency`, `turns`, `memory`, `stored`, `codex` | the measurements |
+//! | `latency`, `turns`, `memory`, `stored`, `many_tasks`, `codex` | the measurements |
 
 mod calibration;
 mod changes;
 mod codex;
 mod latency;
 mod limits;
+mod many_tasks;
 mod memory;
 mod processes;
 mod pueue;
@@ -53,6 +54,8 @@ pub(crate) enum Part {
     Codex,
     /// Handing over with few and with many tasks in the root
     Stored,
+    /// Looking at a root of very many tasks, and removing the content of half of them while turns run
+    ManyTasks,
 }
 
 /// Runs these parts (none: all) and prints one table.
@@ -94,5 +97,6 @@ fn measure(
         Part::Memory => memory::measure(world, &pueue),
         Part::Codex => codex::measure(world, &pueue, samples),
         Part::Stored => stored::measure(world, samples),
+        Part::ManyTasks => many_tasks::measure(world, samples),
     }
 }

@@ -49,6 +49,8 @@ impl Meaning for Events {
         "max_retries",
         "error",
     ];
+    // It comes every half minute, whatever the tool does.
+    const HEARTBEAT: Option<&'static str> = Some("tool_progress");
 
     fn take(&mut self, kind: &str, fields: &Fields, known: &mut Known) -> Cow<'static, str> {
         let Known { summary, open } = known;
@@ -169,6 +171,16 @@ mod tests {
         lines.push(r#"{"stop_reason":"end_turn","is_error":false,"result":"A","type":"result","subtype":"success","usage":{"input_tokens":9,"output_tokens":1}}"#);
         let ended = after(&lines);
         assert_eq!((ended.terminal, ended.tokens, ended.events), (Some(Terminal::Success), Some(10), 6));
+    }
+
+    #[test]
+    fn a_heartbeat_changes_nothing() {
+        let started = r#"{"type":"system","subtype":"task_started","task_id":"b","tool_use_id":"t1","description":"ls -la"}"#;
+        let beat =
+            r#"{"type":"tool_progress","tool_use_id":"t1","tool_name":"Bash","elapsed_time_seconds":30}"#;
+        let (before, after) = (after(&[started]), after(&[started, beat]));
+        assert!(!before.heartbeat && after.heartbeat);
+        assert_eq!((after.last_event, after.tool), (before.last_event, before.tool));
     }
 
     #[test]

@@ -36,6 +36,7 @@ impl Meaning for Events {
         "error.name",
         "error.data.message",
     ];
+    const HIDES_TOOLS: bool = true;
 
     fn take(&mut self, kind: &str, fields: &Fields, known: &mut Known) -> Cow<'static, str> {
         let known = &mut known.summary;
