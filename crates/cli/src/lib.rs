@@ -15,6 +15,7 @@ mod human;
 mod limits;
 mod output;
 mod root;
+mod settings;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -28,3 +28,5 @@ pub(crate) const FOLLOW_TAIL_MAX_BYTES: u64 = 64 << 10;
 pub(crate) const PATIENCE_WORTH_SAYING: Duration = Duration::from_secs(2);
 /// Narrowest width to which text is wrapped, in columns.
 pub(crate) const WRAP_MIN_COLUMNS: usize = 40;
+/// Largest file of settings, in bytes.
+pub(crate) const SETTINGS_MAX_BYTES: u64 = 64 << 10;

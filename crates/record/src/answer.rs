@@ -239,6 +239,12 @@ pub struct SupervisorView {
     /// Its name of the job.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub job: Option<String>,
+    /// The machine that it gave the job to, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub node: Option<String>,
+    /// Why the job waits, or how it ended, in the supervisor's own word. Says nothing about the turn.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reason: Option<String>,
 }
 
 vocabulary! {

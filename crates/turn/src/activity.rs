@@ -8,6 +8,7 @@ use record::launch::{Launch, Running};
 use record::request::Request;
 use store::Task;
 
+use crate::context::now;
 use crate::limits::{ACTIVITY_TAIL_MAX_BYTES, MOVEMENT_MIN_SHARE, MOVEMENT_SAMPLE, SILENCE};
 use crate::recover::{Place, where_launched};
 use crate::{containment, launch, streams};
@@ -35,9 +36,14 @@ pub(crate) fn observe(task: &Task, comparison: Comparison<'_>) -> Option<Activit
     let running = task.read::<Running>().ok().flatten()?.record;
     let request = task.read::<Request>().ok().flatten()?.record;
     let profile = provider::catalogue().get(&request.provider)?;
-    let elapsed = elapsed(&running);
-    let remaining =
-        Duration::from_nanos(running.deadline_boot_nanos).as_secs_f64() - process::boot_clock().as_secs_f64();
+    let is_here = task
+        .read::<Launch>()
+        .ok()
+        .flatten()
+        .is_some_and(|launch| where_launched(&launch.record) == Place::Here);
+    let elapsed = elapsed(&running, is_here);
+    let budget = running.deadline_boot_nanos.saturating_sub(running.started_boot_nanos);
+    let remaining = Duration::from_nanos(budget).as_secs_f64() - elapsed.as_secs_f64();
     let stdout_age = streams::raw_age(task, "stdout");
     let idle = [stdout_age, streams::raw_age(task, "stderr")].into_iter().flatten().min();
     let mut summariser = profile.summariser();
@@ -45,11 +51,6 @@ pub(crate) fn observe(task: &Task, comparison: Comparison<'_>) -> Option<Activit
         summariser.feed(&tail);
     }
     let summary = summariser.summary();
-    let is_here = task
-        .read::<Launch>()
-        .ok()
-        .flatten()
-        .is_some_and(|launch| where_launched(&launch.record) == Place::Here);
     let usage =
         || is_here.then(|| containment::tree(task, launch::identity(&running)).usage().ok()).flatten();
     let found = usage();
@@ -65,7 +66,7 @@ pub(crate) fn observe(task: &Task, comparison: Comparison<'_>) -> Option<Activit
             (Comparison::Sample, Some(found)) => {
                 std::thread::sleep(MOVEMENT_SAMPLE);
                 let before = (Some(descendants(found)), found.cpu.as_secs_f64());
-                let time = (self::elapsed(&running) - elapsed).as_secs_f64();
+                let time = (self::elapsed(&running, is_here) - elapsed).as_secs_f64();
                 usage().is_some_and(|later| has_moved(before, later, time))
             }
             (Comparison::Nothing, _) | (_, None) => false,
@@ -87,8 +88,13 @@ pub(crate) fn observe(task: &Task, comparison: Comparison<'_>) -> Option<Activit
     })
 }
 
-fn elapsed(running: &Running) -> Duration {
-    process::boot_clock().saturating_sub(Duration::from_nanos(running.started_boot_nanos))
+fn elapsed(running: &Running, is_here: bool) -> Duration {
+    if is_here {
+        return process::boot_clock().saturating_sub(Duration::from_nanos(running.started_boot_nanos));
+    }
+    // The clock since boot of another machine says nothing here.
+    let since = now().nanoseconds_since(running.started_at);
+    Duration::from_nanos(u64::try_from(since).unwrap_or(0))
 }
 
 fn descendants(usage: TreeUsage) -> u32 {

@@ -60,4 +60,5 @@ pub use points::POINTS;
 pub use prune::{PruneInput, prune};
 pub use runner::{RunnerExit, run};
 pub use stop::cancel;
+pub use supervise::SlurmSettings;
 pub use watch::{Until, watch};

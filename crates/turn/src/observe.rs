@@ -21,21 +21,23 @@ use crate::recover::{Place, where_launched};
 use crate::{activity, rescue, stop, streams};
 
 /// The supervisor of new tasks.
-pub(crate) fn supervisor(context: &Context) -> Result<Box<dyn Supervisor>, SuperviseError> {
+pub(crate) fn supervisor(context: &Context) -> Box<dyn Supervisor> {
     of_kind(context, context.supervisor)
 }
 
 /// The supervisor that a task was admitted for, whichever new tasks get.
 pub(crate) fn owner(context: &Context, task: &Task) -> Result<Box<dyn Supervisor>, SuperviseError> {
     let recorded = task.read::<Submission>()?.map(|submission| submission.record.supervisor);
-    of_kind(context, recorded.unwrap_or(context.supervisor))
+    Ok(of_kind(context, recorded.unwrap_or(context.supervisor)))
 }
 
-fn of_kind(context: &Context, kind: SupervisorKind) -> Result<Box<dyn Supervisor>, SuperviseError> {
+/// The supervisor of that kind, with the lead's settings.
+pub(crate) fn of_kind(context: &Context, kind: SupervisorKind) -> Box<dyn Supervisor> {
     let settings = supervise::Settings {
         delegate: context.program.to_path_buf(),
         slots: context.slots,
         pueue_config: context.pueue_config.clone(),
+        slurm: context.slurm.clone(),
     };
     supervise::for_kind(kind, settings)
 }
@@ -109,6 +111,9 @@ pub(crate) fn fill(
     answer.publication = publication(task)?;
     answer.liveness = liveness(task)?;
     answer.supervisor = owner(context, task).ok().map(|supervisor| supervisor.view(root, task));
+    if answer.liveness == Liveness::Undetermined {
+        answer.liveness = elsewhere(task, answer.supervisor.as_ref());
+    }
     match answer.liveness {
         Liveness::Running => answer.activity = activity::observe(task, comparison),
         Liveness::Undetermined => answer.error = undetermined(task),
@@ -198,6 +203,22 @@ pub(crate) fn liveness(task: &Task) -> Result<Liveness, TurnError> {
         process::ProcessState::Gone => Liveness::Ended,
         process::ProcessState::Undetermined => Liveness::Undetermined,
     })
+}
+
+/// What the supervisor's word makes of a turn whose process can not be seen from here. Only a job that runs, or that is over
+/// for certain, says something of the turn.
+fn elsewhere(task: &Task, view: Option<&SupervisorView>) -> Liveness {
+    match view.map(|view| view.state) {
+        _ if !is_elsewhere(task) => Liveness::Undetermined,
+        Some(SupervisorState::Running) => Liveness::Running,
+        Some(SupervisorState::Ended) => Liveness::Ended,
+        _ => Liveness::Undetermined,
+    }
+}
+
+/// Whether the turn was launched on another machine.
+pub(crate) fn is_elsewhere(task: &Task) -> bool {
+    matches!(task.read::<Launch>(), Ok(Some(launch)) if where_launched(&launch.record) == Place::Elsewhere)
 }
 
 /// Where somebody would have to look, and what a lead can do who knows that nothing runs there any more.

@@ -60,6 +60,8 @@ fn a_queued_task_without_a_supervisor() {
         matched: None,
         numeric_task_id: None,
         job: None,
+        node: None,
+        reason: None,
     });
     let text = plain(status(&answer, None, &place()));
     assert!(text.contains("state       queued; the supervisor gave up on it\n"));

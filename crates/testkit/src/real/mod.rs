@@ -1,9 +1,11 @@
-//! The real AI CLIs: where they are installed, and a stage to run them on without a network (providers.md 11).
+//! The real AI CLIs: where they are installed, and a stage to run them on without a network (providers.md 11); the real Pueue
+//! and a real Slurm cluster.
 
 mod component;
 mod endpoint;
 mod pueue;
 mod skip;
+pub mod slurm;
 mod stage;
 mod turn;
 
