@@ -48,6 +48,7 @@ fn the_real_programs_are_packed_installed_and_run() {
         "share/zsh/site-functions/_delegate",
         "share/fish/vendor_completions.d/delegate.fish",
         "LICENSE-MIT",
+        "docs/README.md",
         "skills/agent-integration/SKILL.md",
     ] {
         assert!(listed.stdout.lines().any(|line| line == format!("{stem}/{name}")), "{name}: {listed:?}");
