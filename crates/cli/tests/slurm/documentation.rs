@@ -1,0 +1,1 @@
+//! The example of the documentation runs as it stands there.
