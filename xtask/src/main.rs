@@ -8,6 +8,7 @@ mod matrix;
 mod npm;
 mod pueue;
 mod real;
+mod slurm;
 mod suite;
 mod tally;
 mod versions;
@@ -92,7 +93,7 @@ enum Chore {
 
 #[derive(Debug, Subcommand)]
 enum RealAction {
-    /// Install at the pinned versions under target/real
+    /// Install at the pinned versions under target/real, and Slurm by the package manager
     Install {
         /// Which ones
         #[arg(value_parser = component, default_values = ["claude", "codex", "opencode", "pi"])]
@@ -102,9 +103,9 @@ enum RealAction {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().chore {
-        Chore::Real { action: RealAction::Install { components } } => {
-            real::install(&components).and_then(|()| pueue::install().map(drop))
-        }
+        Chore::Real { action: RealAction::Install { components } } => real::install(&components)
+            .and_then(|()| pueue::install().map(drop))
+            .and_then(|()| slurm::install()),
         Chore::Versions { update } => versions::run(update),
         Chore::Fixtures { components, case } => fixtures::run(&components, case.as_deref()),
         Chore::Bench { parts, samples } => bench::run(&parts, samples as usize),

@@ -13,7 +13,7 @@
 //! | `pueue`, `tsp` | the peers |
 //! | `rounds` | taking samples in turn |
 //! | `table` | samples and rows, as Markdown |
-//! | `latency`, `turns`, `memory`, `stored`, `codex` | the measurements |
+//! | `latency`, `turns`, `memory`, `stored`, `codex`, `supervisors` | the measurements |
 
 mod calibration;
 mod changes;
@@ -25,6 +25,7 @@ mod processes;
 mod pueue;
 mod rounds;
 mod stored;
+mod supervisors;
 mod table;
 mod tsp;
 mod turns;
@@ -53,6 +54,8 @@ pub(crate) enum Part {
     Codex,
     /// Handing over with few and with many tasks in the root
     Stored,
+    /// Handing over to each supervisor, and to its queue without us
+    Supervisors,
 }
 
 /// Runs these parts (none: all) and prints one table.
@@ -94,5 +97,6 @@ fn measure(
         Part::Memory => memory::measure(world, &pueue),
         Part::Codex => codex::measure(world, &pueue, samples),
         Part::Stored => stored::measure(world, samples),
+        Part::Supervisors => supervisors::measure(world, &pueue, samples),
     }
 }

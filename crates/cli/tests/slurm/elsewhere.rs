@@ -40,27 +40,45 @@ fn a_node_lost_in_mid_turn_ends_it_once_the_cluster_says_so() {
     let Some(mut world) = World::new("a_node_lost_in_mid_turn_ends_it_once_the_cluster_says_so") else {
         return;
     };
-    let id = "ab".repeat(16);
-    let brief =
-        format!("[[fake: wait-for-file {}]] [[fake: answer held]]", world.path().join("never").display());
-    let arguments = world.dispatch_arguments("codex:exec", &brief, &["--id", &id]);
-    assert_eq!(world.json(&arguments).code, 0);
-    let name = world.until_running(&id);
-    let _ = world.log().wait_for_launches(1);
-    world.cluster.node(&name).kill().unwrap();
+    let talks = format!("[[fake: wait-for-file {}]]", world.path().join("never").display());
+    let turns = [
+        ("ab".repeat(16), "[[fake: silent-forever]]", "runner-lost"),
+        ("cd".repeat(16), talks.as_str(), "incomplete-output"),
+    ];
+    let dispatch = |world: &World| {
+        for (id, brief, _) in &turns {
+            let ran = world.json(world.dispatch_arguments("codex:exec", brief, &["--id", id]));
+            assert_eq!(ran.code, 0, "{ran:?}");
+        }
+    };
+    dispatch(&world);
+    let nodes = turns.each_ref().map(|(id, ..)| world.until_running(id));
+    let _ = world.log().wait_for_launches(2);
+    let said = world.task_directory(&turns[1].0).join("raw/stdout");
+    until("its words", || fs::metadata(&said).is_ok_and(|file| file.len() > 0).then_some(()));
+    for name in &nodes {
+        world.cluster.node(name).kill().unwrap();
+    }
     // Nobody has noticed yet, so nothing is concluded, and nothing is started again.
-    let seen = world.json(["status", &id]).answer();
-    assert_eq!((&seen["liveness"], &seen["publication"]), (&"running".into(), &"none".into()), "{seen}");
-    assert_eq!(world.json(&arguments).code, 0);
-    world.cluster.ask("scontrol", &["update", &format!("NodeName={name}"), "State=DOWN", "Reason=test"]);
-    world.until_job_is(&id, "NODE_FAIL");
-    let ran = world.collect(&id);
-    assert_eq!((ran.code, ran.reason().as_str()), (4, "runner-lost"), "{ran:?}");
-    let outcome = &ran.answer()["outcome"];
-    assert_ne!(outcome["launched"], "no", "{outcome}");
-    assert_eq!(outcome["recovered"], true);
-    assert!(world.json(&arguments).answer()["outcome"]["reason"]["code"] == "runner-lost");
-    assert_eq!((world.jobs(&id).len(), world.log().launches().len()), (1, 1));
+    for (id, ..) in &turns {
+        let seen = world.json(["status", id]).answer();
+        assert_eq!((&seen["liveness"], &seen["publication"]), (&"running".into(), &"none".into()), "{seen}");
+    }
+    dispatch(&world);
+    for name in &nodes {
+        world.cluster.ask("scontrol", &["update", &format!("NodeName={name}"), "State=DOWN", "Reason=test"]);
+    }
+    for (id, _, reason) in &turns {
+        world.until_job_is(id, "NODE_FAIL");
+        let ran = world.collect(id);
+        assert_eq!((ran.code, ran.reason().as_str()), (4, *reason), "{ran:?}");
+        let outcome = &ran.answer()["outcome"];
+        assert_ne!(outcome["launched"], "no", "{outcome}");
+        assert_eq!(outcome["recovered"], true);
+    }
+    dispatch(&world);
+    assert!(turns.iter().all(|(id, ..)| world.jobs(id).len() == 1));
+    assert_eq!(world.log().launches().len(), 2);
 }
 
 #[test]
@@ -95,6 +113,74 @@ fn a_job_that_nobody_knows_any_more_is_ended_by_the_lead_alone() {
     assert_eq!((ran.code, ran.reason().as_str()), (0, "cancelled"), "{ran:?}");
     assert_ne!(ran.answer()["outcome"]["launched"], "no");
     assert_eq!(world.log().launches().len(), 1);
+}
+
+#[test]
+fn the_accounting_knows_what_the_controller_has_forgotten() {
+    let Some(mut world) = World::new("the_accounting_knows_what_the_controller_has_forgotten") else {
+        return;
+    };
+    world.replace_sbatch("exec $SBATCH \"$@\"");
+    let asked = world.path().join("asked");
+    // No accounting in this cluster: what it would say is as it was captured.
+    world.replace("sacct", &format!("echo \"$*\" >> {}; exit 1", asked.display()));
+    let (id, _) = world.dispatch_held("never", &[]);
+    let name = world.until_running(&id);
+    let number = world.job(&id).number;
+    let _ = world.log().wait_for_launches(1);
+    world.cluster.kill_controller().unwrap();
+    world.cluster.forget_jobs().unwrap();
+    world.cluster.node(&name).kill().unwrap();
+    world.cluster.start_controller().unwrap();
+    assert_eq!(world.json(["status", &id]).answer()["liveness"], "undetermined");
+    let label =
+        format!("delegate:{}:{id}", world.json(["status", &id]).answer()["root_id"].as_str().unwrap());
+    let row = |label: &str, state: &str| {
+        world.replace("sacct", &format!("echo '{number}|{state}|{name}|{label}'"));
+        world.json(["status", &id]).answer()["liveness"].clone()
+    };
+    assert_eq!(row("delegate:another", "NODE_FAIL"), "undetermined");
+    assert_eq!(row(&label, "RUNNING"), "running");
+    assert_eq!(row(&label, "CANCELLED by 0"), "ended");
+    let ran = world.collect(&id);
+    assert_eq!((ran.code, &ran.answer()["outcome"]["recovered"]), (4, &true.into()), "{ran:?}");
+    let asked = fs::read_to_string(asked).unwrap();
+    for part in [&format!("--name={label}"), "--parsable2", "--starttime=20"] {
+        assert!(asked.contains(part), "{part}: {asked}");
+    }
+    assert_eq!(world.log().launches().len(), 1);
+}
+
+#[test]
+fn a_job_of_somebody_else_under_our_name_is_not_ours() {
+    let Some(world) = World::new("a_job_of_somebody_else_under_our_name_is_not_ours") else { return };
+    let id = "ab".repeat(16);
+    let first = world.dispatch("offline:survey", "look", &[]);
+    let root = world.collect(&first).answer()["root_id"].as_str().unwrap().to_owned();
+    let foreign = world
+        .cluster
+        .program("setpriv")
+        .args([
+            "--reuid=65534",
+            "--regid=65534",
+            "--clear-groups",
+            "sbatch",
+            "--output=/dev/null",
+            "--chdir=/",
+        ])
+        .args([&format!("--job-name=delegate:{root}:{id}"), "--wrap=sleep 1000"])
+        .output()
+        .unwrap();
+    assert!(foreign.status.success(), "{foreign:?}");
+    until("the foreign job to run", || {
+        world.jobs(&id).iter().any(|job| job.state == "RUNNING").then_some(())
+    });
+    let foreign = world.job(&id).number;
+    world.dispatch("codex:exec", "[[fake: answer once]]", &["--id", &id]);
+    world.collect_one(&id, 1);
+    let jobs = world.jobs(&id);
+    assert_eq!(jobs.len(), 2, "{jobs:?}");
+    assert!(jobs.iter().any(|job| job.number == foreign && job.state == "RUNNING"), "{jobs:?}");
 }
 
 #[test]

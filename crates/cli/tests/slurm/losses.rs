@@ -54,9 +54,10 @@ fn a_submission_that_nobody_can_confirm_is_uncertain_and_may_be_repeated() {
     assert_eq!((ran.code, ran.failure().as_str()), (1, "task_submission_uncertain"), "{ran:?}");
     world.cluster.kill_controller().unwrap();
     world.cluster.start_controller().unwrap();
+    world.replace_sbatch("exec $SBATCH \"$@\"");
+    // Whether the controller still knows the job or lost it with its last moments is all the same.
     assert_eq!(world.json(&arguments).code, 0);
     world.collect_one(&id, 1);
-    assert_eq!(world.jobs(&id).len(), 1);
 }
 
 #[test]

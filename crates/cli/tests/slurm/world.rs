@@ -2,8 +2,8 @@
 
 use std::fs;
 use std::ops::Deref;
-use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
 
 use testkit::real::slurm::{Cluster, Plan};
 
@@ -75,11 +75,16 @@ impl World {
     /// Puts a script in the place of `sbatch`. `$SBATCH` is the real one.
     pub(crate) fn replace_sbatch(&self, script: &str) {
         for name in ["squeue", "scancel", "sacct"] {
-            std::os::unix::fs::symlink(PathBuf::from("/usr/bin").join(name), self.programs().join(name))
-                .unwrap();
+            let _ = symlink(Path::new("/usr/bin").join(name), self.programs().join(name));
         }
-        let path = self.programs().join("sbatch");
-        fs::write(&path, format!("#!/bin/sh\nSBATCH=/usr/bin/sbatch\n{script}\n")).unwrap();
+        self.replace("sbatch", &format!("SBATCH=/usr/bin/sbatch\n{script}"));
+    }
+
+    /// Puts a script in the place of a program that lies beside `sbatch`.
+    pub(crate) fn replace(&self, name: &str, script: &str) {
+        let path = self.programs().join(name);
+        let _ = fs::remove_file(&path);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
     }
 
