@@ -14,6 +14,7 @@
 //! | `rounds` | taking samples in turn |
 //! | `table` | samples and rows, as Markdown |
 //! | `latency`, `turns`, `memory`, `stored`, `codex`, `supervisors` | the measurements |
+//! | `operations` | a chore of its own: what a task asks of the file system |
 
 mod calibration;
 mod changes;
@@ -21,6 +22,7 @@ mod codex;
 mod latency;
 mod limits;
 mod memory;
+pub(crate) mod operations;
 mod processes;
 mod pueue;
 mod rounds;
