@@ -82,6 +82,8 @@ fn a_sound_root_is_sound_and_is_not_changed() {
         "file_system_calls",
         "supervisor",
         "gave_up",
+        "supervisor:pueue",
+        "supervisor:slurm",
         "records",
         "clock",
         "markers",

@@ -28,8 +28,8 @@ pub(super) const TURNS_BESIDE_PRUNE_COUNT: usize = 10;
 pub(super) const LOOK_AIM_MILLISECONDS: f64 = 100.0;
 /// First dispatches to codex: each hashes an executable of some hundred megabytes.
 pub(super) const FIRST_DISPATCH_SAMPLES_COUNT: usize = 10;
-/// Between two questions to pueue whether it is done; it offers no event.
-pub(super) const PUEUE_QUESTION_MILLISECONDS: u64 = 50;
+/// Between two questions to a queue whether it is done; neither peer offers an event.
+pub(super) const QUEUE_QUESTION_MILLISECONDS: u64 = 50;
 /// What a sample must not exceed (the aims of the project).
 pub(super) const TO_RUNNING_AIM_MILLISECONDS: f64 = 20.0;
 pub(super) const RUNNER_MEMORY_AIM_KIBIBYTES: f64 = 4096.0;
