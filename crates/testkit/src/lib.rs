@@ -4,11 +4,14 @@
 //! - [`fake`]: a fake AI CLI with named misbehaviours.
 //! - [`marker`]: how a brief tells a component what to do.
 //! - [`closed_network`]: a network that holds nothing but loopback.
+//! - `documents` (a feature): the JSON files of the read-only inspectors, changed in every way.
 //! - [`real`]: the real CLIs, installed by `cargo xtask real install`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 pub mod binary;
 pub mod closed_network;
+#[cfg(feature = "documents")]
+pub mod documents;
 pub mod fake;
 pub mod limits;
 pub mod marker;
