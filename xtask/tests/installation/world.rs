@@ -160,6 +160,19 @@ impl World {
     }
 }
 
+impl Drop for World {
+    /// Ends a supervisor that an installed program started; it would wait for more work.
+    fn drop(&mut self) {
+        let place = self.directory.path().as_os_str().as_encoded_bytes();
+        for entry in fs::read_dir("/proc").into_iter().flatten().flatten() {
+            let words = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            if words.windows(place.len()).any(|window| window == place) {
+                let _ = Command::new("kill").arg("-KILL").arg(entry.file_name()).status();
+            }
+        }
+    }
+}
+
 /// What a program printed, and how it ended.
 #[derive(Debug)]
 pub(crate) struct Ran {
