@@ -16,8 +16,14 @@ use crate::tally::Tally;
 use crate::{fuzz, pueue, real};
 
 /// The real components that tests use at present.
-pub(crate) const COMPONENTS: [Component; 4] =
-    [Component::Claude, Component::Codex, Component::Opencode, Component::Pi];
+pub(crate) const COMPONENTS: [Component; 6] = [
+    Component::Bun,
+    Component::Claude,
+    Component::Codex,
+    Component::Opencode,
+    Component::Pi,
+    Component::Pnpm,
+];
 
 /// Runs them all, also after one failed; the last line tells the numbers.
 pub(crate) fn run(require_real: bool) -> Result<(), Failure> {

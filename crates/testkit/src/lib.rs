@@ -5,6 +5,7 @@
 //! - [`marker`]: how a brief tells a component what to do.
 //! - [`closed_network`]: a network that holds nothing but loopback.
 //! - `documents` (a feature): the JSON files of the read-only inspectors, changed in every way.
+//! - [`release_server`]: a place of releases on loopback.
 //! - [`real`]: the real CLIs, installed by `cargo xtask real install`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
@@ -17,3 +18,4 @@ pub mod limits;
 pub mod marker;
 pub mod model_server;
 pub mod real;
+pub mod release_server;

@@ -11,7 +11,7 @@ use gates::json::{Json, Object, parse};
 pub use arbitrary::{any_json, mutate};
 pub use program::{Answer, Program};
 
-use crate::real::{leave_out, workspace_directory};
+use crate::real::{note_missing, workspace_directory};
 
 /// The files of an installation, by name, and the program that is asked about them.
 #[derive(Clone, Debug)]
@@ -152,6 +152,6 @@ pub fn kit_config(test: &str) -> Option<PathBuf> {
     if path.is_dir() {
         return Some(path);
     }
-    leave_out(test, &format!("the predecessor's configuration is not here; name it in {VARIABLE}"));
+    note_missing(test, &format!("the predecessor's configuration is not here; name it in {VARIABLE}"));
     None
 }

@@ -19,14 +19,15 @@ pub fn skip(test: &str, reason: &str) {
         std::env::var_os(REQUIRE_REAL_VARIABLE).is_none_or(|value| value != "1"),
         "{test} must run, but can not: {reason}"
     );
-    leave_out(test, reason);
+    note_missing(test, reason);
 }
 
-/// Reports that a test compares with something that nobody can install; this fails in no case.
+/// Reports that a check was left out because this host lacks a tool that nothing here installs (a linter of the system,
+/// say). Nobody can demand it.
 ///
 /// # Panics
-/// When the report can not be written.
-pub fn leave_out(test: &str, reason: &str) {
+/// The report can not be written.
+pub fn note_missing(test: &str, reason: &str) {
     let line = format!("{SKIPPED_PREFIX}{test}: {reason}\n");
     print!("{line}");
     if let Some(path) = std::env::var_os(SKIP_LOG_VARIABLE) {
