@@ -3,21 +3,21 @@
 //! A look at each begins the attestation. Its content may be read later, as long as the stamp then is the one that was
 //! seen, and the last change so long ago that a later one shows in it; otherwise it is read at once.
 
+mod place;
+
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::{self, Read};
 use std::iter;
-use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread;
 use std::time::SystemTime;
 
 use record::Sha256Digest;
-use rustix::fs::{FileType, Stat};
+use rustix::fs::Stat;
 use sha2::{Digest as _, Sha256};
 
-use crate::limits::{READ_AT_ONCE_MAX_BYTES, READER_PIECE_TARGETS, READERS_MAX_THREADS};
-use crate::tree::{self, Worktree};
+use crate::limits::{READER_PIECE_TARGETS, READERS_MAX_THREADS};
+use crate::tree::Worktree;
+use place::Parents;
 
 /// A regular file that the patch names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -201,7 +201,7 @@ fn share<R: Send, T>(
     let pieces: Vec<_> = paths.chunks(READER_PIECE_TARGETS).collect();
     let next = AtomicUsize::new(0);
     let take = || -> Vec<(usize, Vec<R>)> {
-        let mut parents = Parents { worktree, last: None };
+        let mut parents = Parents::new(worktree);
         let pieces = iter::from_fn(|| {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let piece = pieces.get(number)?;
@@ -220,132 +220,6 @@ fn share<R: Send, T>(
         results.sort_unstable_by_key(|(number, _)| *number);
         (done, results.into_iter().flat_map(|(_, results)| results).collect())
     })
-}
-
-/// Whether a path, taken component by component, stays in the worktree and out of every git control directory. Only such
-/// a path is followed.
-fn stays_inside(path: &[u8]) -> bool {
-    path.split(|byte| *byte == b'/')
-        .all(|part| !matches!(part, b"" | b"." | b".." | b".git") && !part.contains(&0))
-}
-
-/// The directories of targets; that of the last one stays open.
-struct Parents<'w> {
-    worktree: &'w Worktree,
-    last: Option<Parent>,
-}
-
-struct Parent {
-    path: Vec<u8>,
-    /// Absent where the way to it is no way through directories.
-    directory: Option<OwnedFd>,
-    is_nested: bool,
-}
-
-impl Parents<'_> {
-    /// Where a target lies, if a way through directories leads there.
-    fn place<'p>(&'p mut self, path: &'p [u8]) -> Option<Place<'p>> {
-        if !stays_inside(path) {
-            return None;
-        }
-        let (parent, leaf) = match memchr::memrchr(b'/', path) {
-            Some(slash) => (&path[..slash], &path[slash + 1..]),
-            None => (&b""[..], path),
-        };
-        if self.last.as_ref().is_none_or(|last| last.path != parent) {
-            self.last = Some(self.open(parent));
-        }
-        let Parent { directory, is_nested, .. } = self.last.as_ref()?;
-        Some(Place { directory: directory.as_ref()?.as_fd(), leaf, is_nested: *is_nested })
-    }
-
-    fn open(&self, path: &[u8]) -> Parent {
-        let mut directory = tree::open_directory(self.worktree.top(), c".").ok();
-        let mut is_nested = false;
-        for component in path.split(|byte| *byte == b'/').filter(|component| !component.is_empty()) {
-            directory = directory.and_then(|parent| tree::open_directory(parent.as_fd(), component).ok());
-            is_nested |= directory.as_ref().is_some_and(|opened| tree::look(opened.as_fd(), c".git").is_ok());
-        }
-        Parent { path: path.to_vec(), directory, is_nested }
-    }
-}
-
-/// Where a target lies.
-#[derive(Clone, Copy)]
-struct Place<'p> {
-    directory: BorrowedFd<'p>,
-    leaf: &'p [u8],
-    is_nested: bool,
-}
-
-impl<'p> Place<'p> {
-    /// A regular file, read already unless its stamp alone tells whether it is changed.
-    fn look(self, memory: &Memory) -> Option<Target> {
-        let stat = self.stat()?;
-        let target = |stat: &Stat, content| {
-            let stamp = stamp(stat);
-            let is_settled = is_settled(&stamp);
-            Target { content, is_nested: self.is_nested, mode: stat.st_mode, stamp, is_settled }
-        };
-        let seen = target(&stat, None);
-        if seen.is_settled {
-            return Some(seen);
-        }
-        let read = self.read(memory, None);
-        Some(read.map_or(seen, |(stat, content)| target(&stat, Some(content))))
-    }
-
-    fn stat(self) -> Option<Stat> {
-        tree::look(self.directory, self.leaf).ok().filter(|stat| tree::kind(stat) == FileType::RegularFile)
-    }
-
-    /// What there is now of a target that was `known`.
-    fn state(self, known: Option<&Target>) -> State {
-        let Some(stat) = self.stat() else { return State::None };
-        if known.is_some_and(|known| known.is_settled && stamp(&stat) == known.stamp) {
-            return State::of(known);
-        }
-        let known = known.and_then(|known| known.content.as_ref());
-        match self.read(&Memory::new(0), known) {
-            Some((stat, content)) => State::Read(stat.st_mode, content.sha256),
-            None => State::Unread(stat.st_mode, stamp(&stat)),
-        }
-    }
-
-    /// A regular file and its content, when it can be read. The digest of content that is `known` needs no computing.
-    fn read(self, memory: &Memory, known: Option<&Content>) -> Option<(Stat, Content)> {
-        let (file, stat) = tree::open_file(self.directory, self.leaf).ok().flatten()?;
-        let size = u64::try_from(stat.st_size).ok()?;
-        if size > READ_AT_ONCE_MAX_BYTES {
-            let mut watch = Watch { file, has_carriage_return: false };
-            let (sha256, _) = Sha256Digest::of_reader(&mut watch).ok()?;
-            let content = Content { sha256, has_carriage_return: watch.has_carriage_return, bytes: None };
-            return Some((stat, content));
-        }
-        let mut bytes = Vec::with_capacity(usize::try_from(size).ok()?);
-        // Up to the size that it has now: the end need not be asked for.
-        file.take(size).read_to_end(&mut bytes).ok()?;
-        let sha256 = match known {
-            Some(known) if known.bytes.as_ref() == Some(&bytes) => known.sha256,
-            _ => Sha256Digest::of(&bytes),
-        };
-        let has_carriage_return = memchr::memchr(b'\r', &bytes).is_some();
-        Some((stat, Content { sha256, has_carriage_return, bytes: memory.take(size).then_some(bytes) }))
-    }
-}
-
-/// Passes a file through and notes carriage returns.
-struct Watch {
-    file: File,
-    has_carriage_return: bool,
-}
-
-impl Read for Watch {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read(buffer)?;
-        self.has_carriage_return |= memchr::memchr(b'\r', &buffer[..count]).is_some();
-        Ok(count)
-    }
 }
 
 #[cfg(test)]
