@@ -56,6 +56,12 @@ impl StoredTask {
         Ok(Self { root: root.to_path_buf(), id: id.to_owned(), records, content, journal })
     }
 
+    /// The id of the task.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
     /// Stores so many more like it, with their lines in the journal; returns their ids. Nothing is synced one by one: a
     /// caller who cares syncs once.
     ///

@@ -4,9 +4,9 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use record::TaskId;
 use serde_json::Value;
 
+use super::changes::Changes;
 use super::limits::{
     EVENTS_BEHIND_COUNT, LOOK_AIM_MILLISECONDS, LOOKED_AT_FEW_COUNT, LOOKED_AT_MANY_COUNT,
     TURNS_BESIDE_PRUNE_COUNT,
@@ -20,7 +20,7 @@ use crate::failure::Failure;
 /// A root, a task in the middle of it, and a cursor near its end.
 struct Looked {
     lead: Lead,
-    task: TaskId,
+    task: String,
     cursor: String,
 }
 
@@ -34,18 +34,18 @@ pub(super) fn measure(world: &World, samples: usize) -> Result<Vec<Row>, Failure
     let model = store(world, &many, half)?;
     let first_half_stored = Instant::now();
     let few = world.lead("few");
-    let few = looked(few.clone(), store_more(&few, &store(world, &few, 1)?, LOOKED_AT_FEW_COUNT - 1)?)?;
-    let many = looked(many.clone(), store_more(&many, &model, half)?)?;
+    let of_few = store(world, &few, LOOKED_AT_FEW_COUNT)?.id().to_owned();
+    let few = looked(few, of_few)?;
+    let of_many = store_more(&many, &model, half)?.to_string();
+    let many = looked(many, of_many)?;
     // Else the new files would be written back while samples are taken.
     rustix::fs::sync();
 
     let looks: [(&str, Look); 5] = [
         ("list", |looked| looked.lead.delegate(["list", "--json"])),
-        ("list --state rejected --since 1s", |looked| {
-            looked.lead.delegate(["list", "--state", "rejected", "--since", "1s", "--json"])
-        }),
-        ("status", |looked| looked.lead.delegate(["status", &looked.task.to_string(), "--json"])),
-        ("collect", |looked| looked.lead.delegate(["collect", &looked.task.to_string(), "--json"])),
+        ("list --state running", |looked| looked.lead.delegate(["list", "--state", "running", "--json"])),
+        ("status", |looked| looked.lead.delegate(["status", &looked.task, "--json"])),
+        ("collect", |looked| looked.lead.delegate(["collect", &looked.task, "--json"])),
         ("events --since", |looked| looked.lead.delegate(["events", "--since", &looked.cursor])),
     ];
     let mut subjects: Vec<Subject<'_>> = Vec::new();
@@ -71,7 +71,7 @@ pub(super) fn measure(world: &World, samples: usize) -> Result<Vec<Row>, Failure
     Ok(rows)
 }
 
-fn looked(lead: Lead, task: TaskId) -> Result<Looked, Failure> {
+fn looked(lead: Lead, task: String) -> Result<Looked, Failure> {
     let events = read(&mut lead.delegate(["events"]))?;
     let lines = events.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     let cursor = lines
@@ -86,6 +86,9 @@ fn looked(lead: Lead, task: TaskId) -> Result<Looked, Failure> {
 /// Removes the content of the older half while turns run, and makes sure that all of it went and nothing else.
 fn prune(world: &World, lead: &Lead, count: usize, stored_before: Instant) -> Result<Row, Failure> {
     let age = format!("{}ms", stored_before.elapsed().as_millis());
+    let journal = lead.root().join("journal.ndjson");
+    let told = || journal.metadata().map_or(0, |metadata| metadata.len());
+    let (changes, told_before) = (Changes::of(lead.root())?, told());
     let begun = Instant::now();
     let mut command = lead.delegate(["prune", "--older-than", &age, "--json"]);
     let pruning = command
@@ -94,6 +97,8 @@ fn prune(world: &World, lead: &Lead, count: usize, stored_before: Instant) -> Re
         .stderr(Stdio::null())
         .spawn()
         .map_err(|source| not_started(&command, source))?;
+    // Before, it only looks which tasks are old enough.
+    changes.until("the first removal", || told() > told_before)?;
     let mut turns = Vec::new();
     for _ in 0..TURNS_BESIDE_PRUNE_COUNT {
         turns.push(read(lead.dispatch(SURVEY, &world.brief()).arg("--wait"))?);
