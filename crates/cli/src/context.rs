@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use record::failure::{FailureCode, Stage};
 use record::words::SupervisorKind;
-use record::{AbsolutePath, TaskId};
+use record::{AbsolutePath, TaskId, Timestamp};
 
 use crate::arguments::Globals;
 use crate::failure::Refusal;
@@ -38,13 +38,19 @@ pub(crate) struct Place {
     root: AbsolutePath,
     program: String,
     root_flag: String,
+    now: Timestamp,
 }
 
 impl Place {
     /// `root_flag` is the value of `--root` when it was given, so that shown commands reach the same root.
-    pub(crate) fn new(root: AbsolutePath, program: String, root_flag: Option<&str>) -> Self {
+    pub(crate) fn new(root: AbsolutePath, program: String, root_flag: Option<&str>, now: Timestamp) -> Self {
         let root_flag = root_flag.map_or_else(String::new, |path| format!(" --root {}", shell::quoted(path)));
-        Self { root, program, root_flag }
+        Self { root, program, root_flag, now }
+    }
+
+    /// When the command began, for times that are told relative to it.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.now
     }
 
     /// The state root.
@@ -93,7 +99,7 @@ pub(crate) fn open(globals: &Globals) -> Result<Setting, Refusal> {
     let search_path = std::env::var("PATH").unwrap_or_default();
     let shown_program = shell::own_name(program.as_path(), &search_path, &here);
     let root_flag = globals.root.as_ref().map(|_| root.as_str());
-    let place = Place::new(root.clone(), shown_program, root_flag);
+    let place = Place::new(root.clone(), shown_program, root_flag, turn::now());
     Ok(Setting {
         context: turn::Context {
             supervisor: kind,

@@ -6,6 +6,8 @@
 mod arguments;
 mod commands;
 mod context;
+#[cfg(test)]
+mod documents;
 mod exit;
 mod failure;
 mod hidden;

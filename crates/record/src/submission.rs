@@ -1,5 +1,6 @@
 //! `root.json` and `submission.json`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::json::Record;
@@ -7,7 +8,7 @@ use crate::words::SupervisorKind;
 use crate::{AbsolutePath, RootId, Sha256Digest, TaskId, Timestamp};
 
 /// The content of `root.json`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RootRecord {
     /// Always [`Record::SCHEMA_VERSION`].
@@ -21,7 +22,7 @@ pub struct RootRecord {
 impl Record for RootRecord {}
 
 /// The content of `submission.json`: who will own the run, and when the task was admitted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Submission {
     /// Always [`Record::SCHEMA_VERSION`].
@@ -51,7 +52,7 @@ pub struct Submission {
 impl Record for Submission {}
 
 /// The job queue outside of the root that a task was admitted for. Which kind it is, the record's `supervisor` says.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SupervisorBinding {
     /// A queue of Pueue.
@@ -63,7 +64,7 @@ pub enum SupervisorBinding {
 /// A queue of Pueue. Configuration and endpoint say which queue it is and
 /// must be the same whenever the task is handed over or looked up; the executables and the version are evidence of what was
 /// used at admission, and may be upgraded since.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PueueBinding {
     /// The program that asks the queue.
@@ -83,7 +84,7 @@ pub struct PueueBinding {
 
 /// A cluster with Slurm, and what its jobs are asked for. Which cluster it is, the configuration says, whose content changes
 /// with every node; a job is found by a name that no other cluster has.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SlurmBinding {
     /// The program that submits; the others lie beside it.
@@ -99,7 +100,7 @@ pub struct SlurmBinding {
 }
 
 /// An executable as it was found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoundExecutable {
     /// Its path, symbolic links resolved.

@@ -110,9 +110,10 @@ impl Questioner<'_> {
 fn end_in_time(child: &Child, patience: Duration) -> io::Result<bool> {
     let pid = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
     let pidfd = pidfd_open(pid.ok_or(io::ErrorKind::InvalidData)?, PidfdFlags::empty())?;
-    let deadline = Instant::now() + patience;
+    let deadline = Instant::now().checked_add(patience);
     loop {
-        let left = Timespec::try_from(deadline.saturating_duration_since(Instant::now())).ok();
+        let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let left = left.and_then(|left| Timespec::try_from(left).ok());
         match poll(&mut [PollFd::new(&pidfd, PollFlags::IN)], left.as_ref()) {
             Ok(ready) => return Ok(ready > 0),
             Err(rustix::io::Errno::INTR) => {}

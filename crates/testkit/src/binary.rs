@@ -12,6 +12,14 @@ use std::time::SystemTime;
 /// # Errors
 /// The place of the running test is unknown, or the program could not be built.
 pub fn path(name: &str) -> io::Result<PathBuf> {
+    of_package(env!("CARGO_PKG_NAME"), name)
+}
+
+/// The same for a program of another package of this workspace; any source of any room counts then.
+///
+/// # Errors
+/// As [`path`].
+pub fn of_package(package: &str, name: &str) -> io::Result<PathBuf> {
     let test = std::env::current_exe()?;
     let profile = test
         .ancestors()
@@ -19,17 +27,27 @@ pub fn path(name: &str) -> io::Result<PathBuf> {
         .find(|folder| !folder.ends_with("deps") && !folder.ends_with("examples"))
         .ok_or_else(|| io::Error::other("the test lies in no build folder"))?;
     let program = profile.join(name);
-    if !is_current(&program)? {
-        build(profile)?;
+    if !is_current(package, &program)? {
+        build(package, profile)?;
     }
     Ok(program)
 }
 
-fn is_current(program: &Path) -> io::Result<bool> {
+fn is_current(package: &str, program: &Path) -> io::Result<bool> {
     let Ok(built) = fs::metadata(program).and_then(|metadata| metadata.modified()) else {
         return Ok(false);
     };
-    Ok(youngest(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))? < built)
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    if package == env!("CARGO_PKG_NAME") {
+        return Ok(youngest(&here.join("src"))? < built);
+    }
+    for room in fs::read_dir(here.parent().unwrap_or(here))? {
+        let sources = room?.path().join("src");
+        if sources != here.join("src") && youngest(&sources)? >= built {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn youngest(directory: &Path) -> io::Result<SystemTime> {
@@ -46,7 +64,7 @@ fn youngest(directory: &Path) -> io::Result<SystemTime> {
     Ok(latest)
 }
 
-fn build(profile: &Path) -> io::Result<()> {
+fn build(package: &str, profile: &Path) -> io::Result<()> {
     let target = profile.parent().ok_or_else(|| io::Error::other("no build folder"))?;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let profile_name = match profile.file_name() {
@@ -54,7 +72,8 @@ fn build(profile: &Path) -> io::Result<()> {
         _ => "dev".into(),
     };
     let status = Command::new(cargo)
-        .args(["build", "--quiet", "--package", "testkit", "--bins", "--target-dir"])
+        // With the features that `cargo xtask test` builds them with: else the two would build it in turn.
+        .args(["build", "--quiet", "--package", package, "--all-features", "--bins", "--target-dir"])
         .arg(target)
         .arg("--profile")
         .arg(profile_name)
@@ -64,6 +83,6 @@ fn build(profile: &Path) -> io::Result<()> {
     if status.success() {
         Ok(())
     } else {
-        Err(io::Error::other("the programs of testkit could not be built"))
+        Err(io::Error::other(format!("the programs of {package} could not be built")))
     }
 }

@@ -13,6 +13,7 @@ use record::{AbsolutePath, ProfileId, Sha256Digest, TaskId};
 use store::{Admitted, NewTask, Root, Task};
 use supervise::SuperviseError;
 
+use crate::activity::Comparison;
 use crate::asked::{self, DispatchInput, Given, invalid};
 use crate::context::{Context, now};
 use crate::continuation::{self, Claim, Successor};
@@ -301,7 +302,7 @@ fn submit(context: &Context, root: &Root, task: &Task, answer: &mut Answer) -> R
             .and_then(|supervisor| supervisor.submit(root, task))
             .map_err(|error| supervisor_failed(&error))?;
     }
-    observe::fill(context, root, task, answer)
+    observe::fill(context, root, task, Comparison::Nothing, answer)
 }
 
 /// The refusal of a profile that does not exist, with the nearest one that does.

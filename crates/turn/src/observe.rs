@@ -1,8 +1,5 @@
 //! What is known of a task, without changing it: status, logs, discovery (STATE.md 3, 3.6).
 
-use std::time::Duration;
-
-use record::activity::{Activity, Diagnosis, LastEvent};
 use record::answer::{Answer, Continuation, RawFile, Status, SupervisorState, SupervisorView};
 use record::failure::{FailureCode, NextAction, Stage};
 use record::launch::{Launch, Running};
@@ -15,13 +12,13 @@ use record::{AbsolutePath, ProfileId, Sha256Digest, Span, TaskId, Timestamp};
 use store::{PayloadName, Root, Task};
 use supervise::{SuperviseError, Supervisor};
 
-use crate::context::{Context, now};
+use crate::activity::Comparison;
+use crate::context::Context;
 use crate::error::{At, TurnError};
 use crate::evidence::unless_damaged;
 use crate::launch;
-use crate::limits::ACTIVITY_TAIL_MAX_BYTES;
 use crate::recover::{Place, where_launched};
-use crate::{containment, rescue, stop, streams};
+use crate::{activity, rescue, stop, streams};
 
 /// The supervisor of new tasks.
 pub(crate) fn supervisor(context: &Context) -> Box<dyn Supervisor> {
@@ -59,12 +56,12 @@ pub(crate) fn existing_task(root: &Root, id: TaskId) -> Result<Task, TurnError> 
 /// What is known of a task now. Starts the supervisor when it is missing and needed, and a runner for a task whose runner was
 /// lost (STATE.md 3.2, 3.6).
 pub fn status(context: &Context, id: TaskId) -> Answer {
-    answer_for("status", context, id, |_, _| Ok(()))
+    answer_for("status", context, id, Comparison::Sample, |_, _| Ok(()))
 }
 
 /// The raw evidence of a task.
 pub fn logs(context: &Context, id: TaskId) -> Answer {
-    answer_for("logs", context, id, |task, answer| {
+    answer_for("logs", context, id, Comparison::Nothing, |task, answer| {
         answer.raw = Some(raw_files(task)?);
         Ok(())
     })
@@ -74,6 +71,7 @@ pub(crate) fn answer_for(
     command: &str,
     context: &Context,
     id: TaskId,
+    comparison: Comparison<'_>,
     more: impl FnOnce(&Task, &mut Answer) -> Result<(), TurnError>,
 ) -> Answer {
     let mut answer = Answer::new(command);
@@ -83,7 +81,7 @@ pub(crate) fn answer_for(
         answer.root_id = Some(root.id());
         let task = existing_task(&root, id)?;
         rescue::look_after(context, &root, &task);
-        fill(context, &root, &task, &mut answer)?;
+        fill(context, &root, &task, comparison, &mut answer)?;
         more(&task, &mut answer)
     };
     match look() {
@@ -97,6 +95,7 @@ pub(crate) fn fill(
     context: &Context,
     root: &Root,
     task: &Task,
+    comparison: Comparison<'_>,
     answer: &mut Answer,
 ) -> Result<(), TurnError> {
     answer.root_id = Some(root.id());
@@ -116,7 +115,7 @@ pub(crate) fn fill(
         answer.liveness = elsewhere(task, answer.supervisor.as_ref());
     }
     match answer.liveness {
-        Liveness::Running => answer.activity = activity(task),
+        Liveness::Running => answer.activity = activity::observe(task, comparison),
         Liveness::Undetermined => answer.error = undetermined(task),
         Liveness::Queued | Liveness::Ended => {}
     }
@@ -176,7 +175,7 @@ fn publication(task: &Task) -> Result<Publication, TurnError> {
 }
 
 /// Computed from the run lock, the licence and the process; never stored.
-fn liveness(task: &Task) -> Result<Liveness, TurnError> {
+pub(crate) fn liveness(task: &Task) -> Result<Liveness, TurnError> {
     if task.read::<Seal>().at(Stage::ObserveTask)?.is_some() {
         return Ok(Liveness::Ended);
     }
@@ -231,62 +230,6 @@ fn undetermined(task: &Task) -> Option<String> {
         launch.host_name,
         task.id()
     ))
-}
-
-/// What a running turn does, as far as it can be seen from here.
-fn activity(task: &Task) -> Option<Activity> {
-    let running = task.read::<Running>().ok().flatten()?.record;
-    let request = task.read::<Request>().ok().flatten()?.record;
-    let profile = provider::catalogue().get(&request.provider)?;
-    let here =
-        matches!(task.read::<Launch>(), Ok(Some(launch)) if where_launched(&launch.record) == Place::Here);
-    let elapsed = if here {
-        process::boot_clock().saturating_sub(Duration::from_nanos(running.started_boot_nanos))
-    } else {
-        // The clock since boot of another machine says nothing here.
-        let since = now().nanoseconds_since(running.started_at);
-        Duration::from_nanos(u64::try_from(since).unwrap_or(0))
-    };
-    let budget = running.deadline_boot_nanos.saturating_sub(running.started_boot_nanos);
-    let elapsed = elapsed.as_secs_f64();
-    let remaining = Duration::from_nanos(budget).as_secs_f64() - elapsed;
-    let stdout_age = streams::raw_age(task, "stdout");
-    let idle = [stdout_age, streams::raw_age(task, "stderr")].into_iter().flatten().min();
-    let mut summariser = profile.summariser();
-    if let Some(tail) = streams::raw_tail(task, "stdout", ACTIVITY_TAIL_MAX_BYTES) {
-        summariser.feed(&tail);
-    }
-    let summary = summariser.summary();
-    let usage = here.then(|| containment::tree(task, launch::identity(&running)).usage().ok()).flatten();
-    let idle_seconds = idle.map_or(elapsed, |idle| idle.as_secs_f64());
-    Some(Activity {
-        elapsed_seconds: elapsed,
-        budget_remaining_seconds: remaining,
-        diagnosis: diagnosis(&summary, idle_seconds),
-        last_event: summary.last_event.map(|(kind, words)| LastEvent {
-            kind,
-            summary: words,
-            age_seconds: stdout_age.map_or(elapsed, |age| age.as_secs_f64()),
-        }),
-        stdout_bytes: streams::raw_size(task, "stdout").unwrap_or(0),
-        stderr_bytes: streams::raw_size(task, "stderr").unwrap_or(0),
-        idle_seconds,
-        descendants: usage.map(|usage| usage.processes.saturating_sub(1)),
-        cpu_seconds: usage.map(|usage| usage.cpu.as_secs_f64()),
-    })
-}
-
-/// Silence longer than this makes a running tool a silent one, and a working model a wait.
-const SILENCE_SECONDS: f64 = 30.0;
-
-fn diagnosis(summary: &provider::Summary, idle_seconds: f64) -> Diagnosis {
-    match (summary.events, &summary.tool) {
-        (0, _) => Diagnosis::Starting,
-        (_, Some(_)) if idle_seconds > SILENCE_SECONDS => Diagnosis::ToolSilent,
-        (_, Some(_)) => Diagnosis::ToolRunning,
-        (_, None) if idle_seconds > SILENCE_SECONDS => Diagnosis::Waiting,
-        (_, None) => Diagnosis::ModelWorking,
-    }
 }
 
 /// Checks that an outcome can be gathered: everything that it names is there as it names it.

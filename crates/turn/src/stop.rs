@@ -11,6 +11,7 @@ use record::outcome::Outcome;
 use record::{TaskId, words::Admission};
 use store::{Created, Root, StoreError, Task};
 
+use crate::activity::Comparison;
 use crate::context::{Context, now};
 use crate::error::{At, TurnError};
 use crate::limits::{CANCEL_PATIENCE, RUN_LOCK_RHYTHM};
@@ -57,7 +58,7 @@ fn attempt(context: &Context, id: TaskId, declare_lost: bool, answer: &mut Answe
             carry_out(context, &root, &task)?;
         }
     }
-    observe::fill(context, &root, &task, answer)?;
+    observe::fill(context, &root, &task, Comparison::Nothing, answer)?;
     if let Some(stops) = &answer.stops {
         answer.stop = stops.first().cloned();
     }
