@@ -63,10 +63,10 @@ enum Chore {
         #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
         samples: u32,
     },
-    /// Write the schemas, and the parts of the documentation that are generated
-    Docs,
     /// Count what a task asks of the file system under its root, with strace, for docs/scaling.md
     Operations,
+    /// Write the schemas, and the parts of the documentation that are generated
+    Docs,
     /// Run every kind of turn with every real CLI and compare with docs/providers.md
     Matrix {
         /// Write what is seen into the page
@@ -131,8 +131,8 @@ fn main() -> ExitCode {
         Chore::Versions { update } => versions::run(update),
         Chore::Fixtures { components, case } => fixtures::run(&components, case.as_deref()),
         Chore::Bench { parts, samples } => bench::run(&parts, samples as usize),
-        Chore::Docs => docs::write(),
         Chore::Operations => bench::operations::run_all(),
+        Chore::Docs => docs::write(),
         Chore::Matrix { write } => matrix::run(write),
         Chore::CrashMatrix { part } => endurance::crash_matrix(part.as_deref()),
         Chore::Model { faults } => endurance::model(faults),

@@ -4,12 +4,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Why a block of commands is not run. It stands in the line before the block: `<!-- not run: build -->`.
-const REASONS: [(&str, &str); 5] = [
+const REASONS: [(&str, &str); 6] = [
     ("build", "it builds or installs this project"),
     ("release", "it needs a published release"),
     ("account", "it needs a CLI that is signed in, and costs money"),
     ("host", "it changes the host"),
     ("pueue", "its own test runs it where Pueue is installed"),
+    ("slurm", "its own test runs it where Slurm is installed"),
 ];
 
 /// A page of the documentation.
