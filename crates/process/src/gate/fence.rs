@@ -15,7 +15,7 @@ use rustix::fs::{
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::getpid;
 
-use super::wire::FenceOrder;
+use super::wire::{AccessOrder, FenceOrder};
 use crate::error::GateStep;
 use crate::fence::{FenceSupport, fence_support};
 
@@ -36,14 +36,17 @@ const WRITES_BELOW: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
 pub(super) fn raise(order: &FenceOrder<'_>) -> Result<(), Failure> {
     let directories = open_directories(&order.directories).map_err(|error| (GateStep::Grants, error))?;
     let files = open_files(&order.files).map_err(|error| (GateStep::Grants, error))?;
+    let access = order.access.as_ref().map(AccessGrants::open).transpose();
+    let access = access.map_err(|error| (GateStep::Grants, error))?;
     let places = open_directories(&order.forbidden).map_err(|error| (GateStep::FenceProof, error))?;
     let provable = places.iter().any(is_writable_without_fence);
-    restrict(directories, files).map_err(|error| (GateStep::Fence, error))?;
+    restrict(directories, files, access).map_err(|error| (GateStep::Fence, error))?;
     let proof = || {
         if !provable {
             return Err(Errno::NOTRECOVERABLE.into());
         }
-        places.iter().try_for_each(prove_refused)
+        places.iter().try_for_each(prove_refused)?;
+        order.access.as_ref().map_or(Ok(()), prove_access)
     };
     proof().map_err(|error| (GateStep::FenceProof, error))
 }
@@ -70,23 +73,63 @@ fn open_files(paths: &[&CStr]) -> io::Result<Vec<OwnedFd>> {
     Ok(opened)
 }
 
-fn restrict(directories: Vec<OwnedFd>, files: Vec<OwnedFd>) -> io::Result<()> {
+/// What is left to be read and executed, opened.
+struct AccessGrants {
+    readable: Vec<OwnedFd>,
+    executable: Vec<OwnedFd>,
+}
+
+impl AccessGrants {
+    /// A file that the proof would take for granted or for refused must be there and readable now; else nothing is proved.
+    fn open(order: &AccessOrder<'_>) -> io::Result<Self> {
+        for proof in [order.proof_allowed, order.proof_refused] {
+            open_to_read(proof)?;
+        }
+        Ok(Self { readable: open_files(&order.readable)?, executable: open_files(&order.executable)? })
+    }
+}
+
+fn open_to_read(path: &CStr) -> Result<OwnedFd, Errno> {
+    retry_on_intr(|| open(path, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty()))
+}
+
+fn prove_access(order: &AccessOrder<'_>) -> io::Result<()> {
+    open_to_read(order.proof_allowed)?;
+    match open_to_read(order.proof_refused) {
+        Err(Errno::ACCESS) => Ok(()),
+        Err(error) => Err(error.into()),
+        Ok(_) => Err(Errno::NOTRECOVERABLE.into()),
+    }
+}
+
+fn restrict(directories: Vec<OwnedFd>, files: Vec<OwnedFd>, access: Option<AccessGrants>) -> io::Result<()> {
     let support = fence_support();
     if !support.is_sufficient() {
         return Err(Errno::OPNOTSUPP.into());
     }
     let build = || -> Result<RulesetCreated, landlock::RulesetError> {
+        // A directory or file that may be written may be read as well.
+        let reads = if access.is_some() { BitFlags::from(AccessFs::ReadFile) } else { BitFlags::empty() };
         let mut ruleset =
             Ruleset::default().set_compatibility(CompatLevel::HardRequirement).handle_access(WRITES)?;
+        if access.is_some() {
+            ruleset = ruleset.handle_access(reads | AccessFs::Execute)?;
+        }
         if matches!(support, FenceSupport::WritesAndSignals { .. }) {
             ruleset = ruleset.scope(Scope::Signal)?;
         }
         let mut ruleset = ruleset.create()?;
         for directory in directories {
-            ruleset = ruleset.add_rule(PathBeneath::new(directory, WRITES_BELOW))?;
+            ruleset = ruleset.add_rule(PathBeneath::new(directory, WRITES_BELOW | reads))?;
         }
         for file in files {
-            ruleset = ruleset.add_rule(PathBeneath::new(file, AccessFs::WriteFile))?;
+            ruleset = ruleset.add_rule(PathBeneath::new(file, reads | AccessFs::WriteFile))?;
+        }
+        for granted in access.iter().flat_map(|access| &access.readable) {
+            ruleset = ruleset.add_rule(PathBeneath::new(granted, AccessFs::ReadFile))?;
+        }
+        for granted in access.iter().flat_map(|access| &access.executable) {
+            ruleset = ruleset.add_rule(PathBeneath::new(granted, AccessFs::ReadFile | AccessFs::Execute))?;
         }
         Ok(ruleset)
     };
