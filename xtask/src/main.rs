@@ -1,9 +1,13 @@
 //! `cargo xtask`: the chores of this workspace.
 
+mod acceptance;
 mod bench;
+mod dist;
+mod docs;
 mod endurance;
 mod failure;
 mod fixtures;
+mod fuzz;
 mod matrix;
 mod npm;
 mod pueue;
@@ -16,6 +20,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use testkit::real::Component;
+
+use failure::Failure;
 
 /// The chores of this workspace.
 #[derive(Debug, Parser)]
@@ -56,6 +62,8 @@ enum Chore {
         #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
         samples: u32,
     },
+    /// Write the schemas, and the parts of the documentation that are generated
+    Docs,
     /// Run every kind of turn with every real CLI and compare with docs/providers.md
     Matrix {
         /// Write what is seen into the page
@@ -82,6 +90,18 @@ enum Chore {
         #[arg(long, default_value_t = 10)]
         deaths: u32,
     },
+    /// Live turns with the CLIs that are installed and signed in here: they cost money; exit 0 passed, 1 failed, 2 BLOCKED
+    Acceptance(acceptance::Options),
+    /// Make the files of a release: archive, checksums, installers, npm package, Homebrew formula
+    Dist(dist::Options),
+    /// Fuzz every target for its share of the time
+    Fuzz {
+        /// Only these, as ROOM or ROOM:TARGET
+        targets: Vec<String>,
+        /// Time of all together
+        #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
+        minutes: u32,
+    },
     /// Format check, lints, documentation, and every test
     Test {
         /// Fail when a test of a real component was skipped
@@ -95,7 +115,7 @@ enum RealAction {
     /// Install at the pinned versions under target/real
     Install {
         /// Which ones
-        #[arg(value_parser = component, default_values = ["claude", "codex", "opencode", "pi"])]
+        #[arg(value_parser = component, default_values = ["bun", "claude", "codex", "opencode", "pi", "pnpm"])]
         components: Vec<Component>,
     },
 }
@@ -108,14 +128,22 @@ fn main() -> ExitCode {
         Chore::Versions { update } => versions::run(update),
         Chore::Fixtures { components, case } => fixtures::run(&components, case.as_deref()),
         Chore::Bench { parts, samples } => bench::run(&parts, samples as usize),
+        Chore::Docs => docs::write(),
         Chore::Matrix { write } => matrix::run(write),
         Chore::CrashMatrix { part } => endurance::crash_matrix(part.as_deref()),
         Chore::Model { faults } => endurance::model(faults),
         Chore::QueueStorm { tasks, deaths } => endurance::queue_storm(tasks, deaths),
+        Chore::Acceptance(options) => return ended(acceptance::run(&options)),
+        Chore::Dist(options) => dist::run(&options),
+        Chore::Fuzz { targets, minutes } => fuzz::run(&targets, minutes),
         Chore::Test { require_real } => suite::run(require_real),
     };
+    ended(done.map(|()| ExitCode::SUCCESS))
+}
+
+fn ended(done: Result<ExitCode, Failure>) -> ExitCode {
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(failure) => {
             eprintln!("xtask: {failure}");
             ExitCode::FAILURE

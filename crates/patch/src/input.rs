@@ -90,12 +90,17 @@ impl PatchFile {
         self.bytes.as_ref().map(|bytes| Sha256Digest::of(bytes).to_string())
     }
 
-    /// The digest of the file as it is now; `None` when it was not read, or is no readable file any more.
-    pub(crate) fn sha256_now(&self) -> Option<String> {
-        self.bytes.as_ref()?;
+    /// The digest of the file as it is now; `None` when it was not read, or is no readable file any more. Bytes that are
+    /// those of `before` have its digest.
+    pub(crate) fn sha256_now(&self, before: Option<&str>) -> Option<String> {
+        let read = self.bytes.as_ref()?;
         let file = open(&self.path).ok().filter(|file| file.metadata().is_ok_and(|facts| facts.is_file()))?;
-        let bound = self.size.saturating_add(1);
-        Sha256Digest::of_reader(file.take(bound)).ok().map(|(digest, _)| digest.to_string())
+        let mut now = Vec::with_capacity(read.len() + 1);
+        file.take(self.size.saturating_add(1)).read_to_end(&mut now).ok()?;
+        match before {
+            Some(before) if now == *read => Some(before.to_owned()),
+            _ => Some(Sha256Digest::of(&now).to_string()),
+        }
     }
 }
 

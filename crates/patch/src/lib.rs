@@ -24,6 +24,7 @@ mod reading;
 mod receipt;
 mod rule;
 mod shape;
+mod targets;
 mod text;
 mod tree;
 

@@ -13,6 +13,7 @@ use rustix::param::clock_ticks_per_second;
 use rustix::process::{Signal, pidfd_send_signal};
 
 use crate::cgroup::CgroupNode;
+use crate::clock::boot_clock;
 use crate::identity::{ProcessIdentity, open_identified};
 use crate::procfs::{self, ProcessStat};
 use crate::raw;
@@ -56,6 +57,14 @@ pub struct TreeUsage {
     /// Their processor time, with that of the children they have waited for. Orphans that ended are not counted, so the
     /// value may fall.
     pub cpu: Duration,
+    /// Time since the youngest of them began; zero when there is none.
+    pub since_youngest: Duration,
+}
+
+fn of_ticks(ticks: u64) -> Duration {
+    let per_second = clock_ticks_per_second().max(1);
+    let rest = Duration::from_secs(ticks % per_second);
+    Duration::from_secs(ticks / per_second) + rest / u32::try_from(per_second).unwrap_or(u32::MAX)
 }
 
 /// What became of a signal.
@@ -130,11 +139,12 @@ impl Tree {
         let snapshot = procfs::all()?;
         let members = self.select(&snapshot)?;
         let ticks = members.iter().fold(0_u64, |sum, stat| sum.saturating_add(stat.cpu_ticks));
-        let per_second = clock_ticks_per_second().max(1);
+        let youngest = members.iter().map(|stat| stat.identity.start_time).max();
         Ok(TreeUsage {
             processes: u32::try_from(members.len()).unwrap_or(u32::MAX),
-            cpu: Duration::from_secs(ticks / per_second)
-                + Duration::from_secs(ticks % per_second) / u32::try_from(per_second).unwrap_or(u32::MAX),
+            cpu: of_ticks(ticks),
+            since_youngest: youngest
+                .map_or(Duration::ZERO, |start| boot_clock().saturating_sub(of_ticks(start))),
         })
     }
 

@@ -2,28 +2,28 @@
 
 use std::io::{self, BufRead, BufReader, Read};
 
-use record::json::{self, DecodeError, LINE_MAX_BYTES};
-use serde_json::{Map, Value};
+use record::json::{DecodeError, LINE_MAX_BYTES, LineReader, Object, Value};
+use serde_json::Map;
 
 const BUFFER_BYTES: usize = 64 << 10;
 
 /// One event.
-pub(crate) struct Event {
+pub(crate) struct Event<'a> {
     /// Its `type`, not empty.
-    pub(crate) kind: String,
+    pub(crate) kind: &'a str,
     /// All of it.
-    pub(crate) fields: Map<String, Value>,
+    pub(crate) fields: Object<'a>,
 }
 
-impl Event {
+impl<'a> Event<'a> {
     /// A field that must be an object.
-    pub(crate) fn object(&self, name: &str) -> Result<&Map<String, Value>, Fault> {
+    pub(crate) fn object(&self, name: &str) -> Result<Object<'a>, Fault> {
         self.fields.get(name).and_then(Value::as_object).ok_or_else(|| self.malformed())
     }
 
     /// A field that must be a text.
-    pub(crate) fn text(&self, name: &str) -> Result<&str, Fault> {
-        text(&self.fields, name).ok_or_else(|| self.malformed())
+    pub(crate) fn text(&self, name: &str) -> Result<&'a str, Fault> {
+        self.fields.text(name).ok_or_else(|| self.malformed())
     }
 
     /// The event has its kind but not its fields.
@@ -37,13 +37,13 @@ impl Event {
     }
 
     fn name(&self) -> String {
-        crate::screen::words(&self.kind)
+        crate::screen::words(self.kind)
     }
 }
 
-/// The text of a field.
-pub(crate) fn text<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
-    object.get(name).and_then(Value::as_str)
+/// The text of a field of an object that was copied out of its line.
+pub(crate) fn text<'a>(object: &'a Map<String, serde_json::Value>, name: &str) -> Option<&'a str> {
+    object.get(name)?.as_str()
 }
 
 /// A stream breaks its grammar; one sentence that repeats of the content at most an event's kind.
@@ -66,11 +66,12 @@ pub(crate) struct Reading {
 /// Hands every event to `take`, until the stream ends or a fault shows. Needs memory for one line.
 pub(crate) fn read(
     stream: &mut dyn Read,
-    mut take: impl FnMut(Event) -> Result<(), Fault>,
+    mut take: impl FnMut(&Event<'_>) -> Result<(), Fault>,
 ) -> io::Result<Reading> {
     let mut stream = BufReader::with_capacity(BUFFER_BYTES, stream);
     let mut reading = Reading::default();
     let mut line = Vec::new();
+    let mut reader = LineReader::default();
     loop {
         line.clear();
         // Two bytes more than a line may have: its line feed, and one that shows that it is too long.
@@ -79,10 +80,10 @@ pub(crate) fn read(
             return Ok(reading);
         }
         let complete = line.pop_if(|last| *last == b'\n').is_some();
-        let taken = match parse(&line) {
+        let taken = match parse(&mut reader, &line) {
             Ok(event) => {
                 reading.events += 1;
-                take(event)
+                take(&event)
             }
             Err(_) if !complete && line.len() <= LINE_MAX_BYTES => {
                 reading.truncated = true;
@@ -122,8 +123,8 @@ impl NoEvent {
     }
 }
 
-fn parse(line: &[u8]) -> Result<Event, NoEvent> {
-    let fields = json::parse_line(line).map_err(|error| match error {
+fn parse<'a>(reader: &'a mut LineReader, line: &'a [u8]) -> Result<Event<'a>, NoEvent> {
+    let fields = reader.read(line).map_err(|error| match error {
         DecodeError::TooLarge { .. } => NoEvent::TooLong,
         DecodeError::NotUtf8 { .. }
         | DecodeError::Syntax { .. }
@@ -131,8 +132,8 @@ fn parse(line: &[u8]) -> Result<Event, NoEvent> {
         | DecodeError::NotAnObject => NoEvent::NoObject,
         _ => NoEvent::Ambiguous,
     })?;
-    match text(&fields, "type") {
-        Some(kind) if !kind.is_empty() => Ok(Event { kind: kind.to_owned(), fields }),
+    match fields.text("type") {
+        Some(kind) if !kind.is_empty() => Ok(Event { kind, fields }),
         _ => Err(NoEvent::Untyped),
     }
 }
@@ -145,7 +146,7 @@ mod tests {
         let mut kinds = Vec::new();
         let mut stream = stream;
         let reading = read(&mut stream, |event| {
-            kinds.push(event.kind);
+            kinds.push(event.kind.to_owned());
             Ok(())
         });
         (kinds, reading.unwrap())

@@ -1,12 +1,13 @@
 //! The structured failure of an answer: a stable code, the stage, and what to do next (predecessor-core 1.5, CLI.md "Other
 //! answers").
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::vocabulary::vocabulary;
 
 /// `failure` of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
     /// The stable code.
     pub code: FailureCode,
@@ -17,7 +18,7 @@ pub struct Failure {
 }
 
 vocabulary! {
-    /// Stable codes of failures. Snake case, as in the predecessor.
+    /// Stable codes of failures, in snake case.
     FailureCode {
         /// The request breaks a rule of its own.
         InvalidRequest = "invalid_request",

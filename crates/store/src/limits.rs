@@ -6,6 +6,8 @@ use std::time::Duration;
 pub const RESERVE_BYTES: u64 = 32 << 10;
 /// Longest line of the journal that is read as an event, in bytes; a longer one is skipped and counted.
 pub const JOURNAL_LINE_MAX_BYTES: usize = 64 << 10;
+/// What is read of the journal at a time when it is read from its end, in bytes.
+pub(crate) const JOURNAL_BLOCK_BYTES: u64 = 64 << 10;
 /// Largest entry of the probe cache, in bytes; a larger one counts as absent.
 pub const PROBE_MAX_BYTES: usize = 8 << 20;
 /// Longest name of an artifact, a lease or a probe, in bytes, so that a suffix still fits into a file name.

@@ -10,9 +10,23 @@ use crate::lock::{self, IfMissing, Lock, Sharing};
 use crate::points;
 use crate::root::{Root, SUPERVISOR};
 
+/// No machine id, which is a digest.
+const JOB_LOGS: &str = "slurm";
 const LOCK: &str = "lock";
 const LOG: &str = "log";
 const START_LOCK: &str = "start.lock";
+
+impl Root {
+    /// The directory for what jobs of a cluster say before they are runners; made when it is missing.
+    ///
+    /// # Errors
+    /// When it can not be made.
+    pub fn job_logs(&self) -> Result<PathBuf, StoreError> {
+        let parent = self.directory().required_child(SUPERVISOR)?;
+        parent.make(JOB_LOGS).at(parent.path_of(JOB_LOGS))?;
+        Ok(parent.path_of(JOB_LOGS))
+    }
+}
 
 /// What the embedded supervisor of one machine keeps in the root.
 #[derive(Clone, Debug)]

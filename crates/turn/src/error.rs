@@ -117,6 +117,7 @@ fn store_code(error: &StoreError) -> FailureCode {
         StoreError::IdentityMismatch { .. } => FailureCode::EvidenceDamaged,
         StoreError::Uncertain { .. } => FailureCode::StorageUncertain,
         StoreError::Full { .. } => FailureCode::StorageFull,
+        StoreError::CursorExpired => FailureCode::CursorExpired,
         StoreError::ReadOnly { .. } => FailureCode::RootInvalid,
         error if is_denied(error) => FailureCode::RootInvalid,
         _ => FailureCode::StateRootUnavailable,

@@ -5,9 +5,11 @@
 
 pub mod limits;
 
+mod activity;
 mod admit;
 mod asked;
 mod brief;
+mod changes;
 mod clock;
 mod containment;
 mod context;
@@ -15,12 +17,15 @@ mod continuation;
 mod discover;
 mod doctor;
 mod error;
+mod events;
 mod evidence;
 mod fence;
+mod follow;
 mod go_on;
 mod host;
 mod launch;
 mod lease;
+mod list;
 mod monitor;
 mod observe;
 mod planning;
@@ -46,10 +51,14 @@ pub use discover::{
 };
 pub use doctor::{Health, doctor};
 pub use error::TurnError;
+pub use events::Events;
+pub use follow::{LogFollower, LogPiece};
 pub use go_on::{ContinueInput, continue_task};
+pub use list::{ListInput, list};
 pub use observe::{Subject, logs, status, subject};
 pub use points::POINTS;
 pub use prune::{PruneInput, prune};
 pub use runner::{RunnerExit, run};
 pub use stop::cancel;
+pub use supervise::SlurmSettings;
 pub use watch::{Until, watch};

@@ -1,8 +1,5 @@
 //! What is known of a task, without changing it: status, logs, discovery (STATE.md 3, 3.6).
 
-use std::time::Duration;
-
-use record::activity::{Activity, Diagnosis, LastEvent};
 use record::answer::{Answer, Continuation, RawFile, Status, SupervisorState, SupervisorView};
 use record::failure::{FailureCode, NextAction, Stage};
 use record::launch::{Launch, Running};
@@ -15,30 +12,32 @@ use record::{AbsolutePath, ProfileId, Sha256Digest, Span, TaskId, Timestamp};
 use store::{PayloadName, Root, Task};
 use supervise::{SuperviseError, Supervisor};
 
+use crate::activity::Comparison;
 use crate::context::Context;
 use crate::error::{At, TurnError};
 use crate::evidence::unless_damaged;
 use crate::launch;
-use crate::limits::ACTIVITY_TAIL_MAX_BYTES;
 use crate::recover::{Place, where_launched};
-use crate::{containment, rescue, stop, streams};
+use crate::{activity, rescue, stop, streams};
 
 /// The supervisor of new tasks.
-pub(crate) fn supervisor(context: &Context) -> Result<Box<dyn Supervisor>, SuperviseError> {
+pub(crate) fn supervisor(context: &Context) -> Box<dyn Supervisor> {
     of_kind(context, context.supervisor)
 }
 
 /// The supervisor that a task was admitted for, whichever new tasks get.
 pub(crate) fn owner(context: &Context, task: &Task) -> Result<Box<dyn Supervisor>, SuperviseError> {
     let recorded = task.read::<Submission>()?.map(|submission| submission.record.supervisor);
-    of_kind(context, recorded.unwrap_or(context.supervisor))
+    Ok(of_kind(context, recorded.unwrap_or(context.supervisor)))
 }
 
-fn of_kind(context: &Context, kind: SupervisorKind) -> Result<Box<dyn Supervisor>, SuperviseError> {
+/// The supervisor of that kind, with the lead's settings.
+pub(crate) fn of_kind(context: &Context, kind: SupervisorKind) -> Box<dyn Supervisor> {
     let settings = supervise::Settings {
         delegate: context.program.to_path_buf(),
         slots: context.slots,
         pueue_config: context.pueue_config.clone(),
+        slurm: context.slurm.clone(),
     };
     supervise::for_kind(kind, settings)
 }
@@ -57,12 +56,12 @@ pub(crate) fn existing_task(root: &Root, id: TaskId) -> Result<Task, TurnError> 
 /// What is known of a task now. Starts the supervisor when it is missing and needed, and a runner for a task whose runner was
 /// lost (STATE.md 3.2, 3.6).
 pub fn status(context: &Context, id: TaskId) -> Answer {
-    answer_for("status", context, id, |_, _| Ok(()))
+    answer_for("status", context, id, Comparison::Sample, |_, _| Ok(()))
 }
 
 /// The raw evidence of a task.
 pub fn logs(context: &Context, id: TaskId) -> Answer {
-    answer_for("logs", context, id, |task, answer| {
+    answer_for("logs", context, id, Comparison::Nothing, |task, answer| {
         answer.raw = Some(raw_files(task)?);
         Ok(())
     })
@@ -72,6 +71,7 @@ pub(crate) fn answer_for(
     command: &str,
     context: &Context,
     id: TaskId,
+    comparison: Comparison<'_>,
     more: impl FnOnce(&Task, &mut Answer) -> Result<(), TurnError>,
 ) -> Answer {
     let mut answer = Answer::new(command);
@@ -81,7 +81,7 @@ pub(crate) fn answer_for(
         answer.root_id = Some(root.id());
         let task = existing_task(&root, id)?;
         rescue::look_after(context, &root, &task);
-        fill(context, &root, &task, &mut answer)?;
+        fill(context, &root, &task, comparison, &mut answer)?;
         more(&task, &mut answer)
     };
     match look() {
@@ -95,6 +95,7 @@ pub(crate) fn fill(
     context: &Context,
     root: &Root,
     task: &Task,
+    comparison: Comparison<'_>,
     answer: &mut Answer,
 ) -> Result<(), TurnError> {
     answer.root_id = Some(root.id());
@@ -110,8 +111,11 @@ pub(crate) fn fill(
     answer.publication = publication(task)?;
     answer.liveness = liveness(task)?;
     answer.supervisor = owner(context, task).ok().map(|supervisor| supervisor.view(root, task));
+    if answer.liveness == Liveness::Undetermined {
+        answer.liveness = elsewhere(task, answer.supervisor.as_ref());
+    }
     match answer.liveness {
-        Liveness::Running => answer.activity = activity(task),
+        Liveness::Running => answer.activity = activity::observe(task, comparison),
         Liveness::Undetermined => answer.error = undetermined(task),
         Liveness::Queued | Liveness::Ended => {}
     }
@@ -171,7 +175,7 @@ fn publication(task: &Task) -> Result<Publication, TurnError> {
 }
 
 /// Computed from the run lock, the licence and the process; never stored.
-fn liveness(task: &Task) -> Result<Liveness, TurnError> {
+pub(crate) fn liveness(task: &Task) -> Result<Liveness, TurnError> {
     if task.read::<Seal>().at(Stage::ObserveTask)?.is_some() {
         return Ok(Liveness::Ended);
     }
@@ -201,6 +205,22 @@ fn liveness(task: &Task) -> Result<Liveness, TurnError> {
     })
 }
 
+/// What the supervisor's word makes of a turn whose process can not be seen from here. Only a job that runs, or that is over
+/// for certain, says something of the turn.
+fn elsewhere(task: &Task, view: Option<&SupervisorView>) -> Liveness {
+    match view.map(|view| view.state) {
+        _ if !is_elsewhere(task) => Liveness::Undetermined,
+        Some(SupervisorState::Running) => Liveness::Running,
+        Some(SupervisorState::Ended) => Liveness::Ended,
+        _ => Liveness::Undetermined,
+    }
+}
+
+/// Whether the turn was launched on another machine.
+pub(crate) fn is_elsewhere(task: &Task) -> bool {
+    matches!(task.read::<Launch>(), Ok(Some(launch)) if where_launched(&launch.record) == Place::Elsewhere)
+}
+
 /// Where somebody would have to look, and what a lead can do who knows that nothing runs there any more.
 fn undetermined(task: &Task) -> Option<String> {
     let launch = task.read::<Launch>().ok().flatten()?.record;
@@ -210,58 +230,6 @@ fn undetermined(task: &Task) -> Option<String> {
         launch.host_name,
         task.id()
     ))
-}
-
-/// What a running turn does, as far as it can be seen from here.
-fn activity(task: &Task) -> Option<Activity> {
-    let running = task.read::<Running>().ok().flatten()?.record;
-    let request = task.read::<Request>().ok().flatten()?.record;
-    let profile = provider::catalogue().get(&request.provider)?;
-    let now = process::boot_clock();
-    let elapsed = now.saturating_sub(Duration::from_nanos(running.started_boot_nanos)).as_secs_f64();
-    let remaining = Duration::from_nanos(running.deadline_boot_nanos).as_secs_f64() - now.as_secs_f64();
-    let stdout_age = streams::raw_age(task, "stdout");
-    let idle = [stdout_age, streams::raw_age(task, "stderr")].into_iter().flatten().min();
-    let mut summariser = profile.summariser();
-    if let Some(tail) = streams::raw_tail(task, "stdout", ACTIVITY_TAIL_MAX_BYTES) {
-        summariser.feed(&tail);
-    }
-    let summary = summariser.summary();
-    let here = task
-        .read::<Launch>()
-        .ok()
-        .flatten()
-        .is_some_and(|launch| where_launched(&launch.record) == Place::Here);
-    let usage = here.then(|| containment::tree(task, launch::identity(&running)).usage().ok()).flatten();
-    let idle_seconds = idle.map_or(elapsed, |idle| idle.as_secs_f64());
-    Some(Activity {
-        elapsed_seconds: elapsed,
-        budget_remaining_seconds: remaining,
-        diagnosis: diagnosis(&summary, idle_seconds),
-        last_event: summary.last_event.map(|(kind, words)| LastEvent {
-            kind,
-            summary: words,
-            age_seconds: stdout_age.map_or(elapsed, |age| age.as_secs_f64()),
-        }),
-        stdout_bytes: streams::raw_size(task, "stdout").unwrap_or(0),
-        stderr_bytes: streams::raw_size(task, "stderr").unwrap_or(0),
-        idle_seconds,
-        descendants: usage.map(|usage| usage.processes.saturating_sub(1)),
-        cpu_seconds: usage.map(|usage| usage.cpu.as_secs_f64()),
-    })
-}
-
-/// Silence longer than this makes a running tool a silent one, and a working model a wait.
-const SILENCE_SECONDS: f64 = 30.0;
-
-fn diagnosis(summary: &provider::Summary, idle_seconds: f64) -> Diagnosis {
-    match (summary.events, &summary.tool) {
-        (0, _) => Diagnosis::Starting,
-        (_, Some(_)) if idle_seconds > SILENCE_SECONDS => Diagnosis::ToolSilent,
-        (_, Some(_)) => Diagnosis::ToolRunning,
-        (_, None) if idle_seconds > SILENCE_SECONDS => Diagnosis::Waiting,
-        (_, None) => Diagnosis::ModelWorking,
-    }
 }
 
 /// Checks that an outcome can be gathered: everything that it names is there as it names it.

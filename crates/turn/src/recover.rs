@@ -47,15 +47,20 @@ pub(crate) fn where_launched(launch: &Launch) -> Place {
     }
 }
 
-/// Looks for the process of a launch. The caller holds the run lock.
+/// Looks for the process of a launch. The caller holds the run lock. `job_is_over` asks the supervisor of a turn whose process
+/// can not be seen from here.
 ///
 /// # Errors
 /// The records or `/proc` could not be read; nothing is known then.
-pub(crate) fn recover(task: &Task, launch: &Launch) -> Result<Recovery, StoreError> {
+pub(crate) fn recover(
+    task: &Task,
+    launch: &Launch,
+    job_is_over: impl FnOnce() -> bool,
+) -> Result<Recovery, StoreError> {
     let is_cancelled = stop::is_requested(task)?;
     let cause = if is_cancelled { StopCause::User } else { StopCause::None };
     let place = where_launched(launch);
-    if matches!(place, Place::Elsewhere | Place::Undetermined) {
+    if place == Place::Undetermined || (place == Place::Elsewhere && !job_is_over()) {
         return Ok(Recovery::Elsewhere);
     }
     let (running, is_damaged) = unless_damaged(task.read::<Running>())?;
@@ -78,8 +83,15 @@ pub(crate) fn recover(task: &Task, launch: &Launch) -> Result<Recovery, StoreErr
         ended.unswept = Some(containment::tree(task, identity).into());
         Ok(Recovery::Ended(ended))
     };
-    if place == Place::EarlierBoot {
-        return Ok(Recovery::Ended(Ended::lost(may_have_run(task)?, cause, "the machine was started again")));
+    let why = match place {
+        Place::EarlierBoot => Some("the machine was started again".to_owned()),
+        Place::Elsewhere => {
+            Some(format!("the job on {} is over, and its runner left no end", launch.host_name))
+        }
+        _ => None,
+    };
+    if let Some(why) = why {
+        return Ok(Recovery::Ended(Ended::lost(may_have_run(task)?, cause, &why)));
     }
     let unseen = |source| StoreError::Io { path: "/proc".into(), source };
     if process::is_at_gate(identity).map_err(unseen)? {

@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use record::TaskId;
+use record::answer::SupervisorState;
 use record::launch::Launch;
 use record::outcome::Outcome;
 use store::{Root, Task};
@@ -30,12 +31,21 @@ pub(crate) fn look_after(context: &Context, root: &Root, task: &Task) {
     if matches!(task.read::<Outcome>(), Ok(Some(_))) {
         return;
     }
-    let is_lost = matches!(task.read::<Launch>(), Ok(Some(launch)) if where_launched(&launch.record) == Place::Here)
-        && matches!(task.run_locked(), Ok(false));
-    if is_lost {
+    let owner = observe::owner(context, task);
+    let place = task.read::<Launch>().ok().flatten().map(|launch| where_launched(&launch.record));
+    let may_be_lost = match place {
+        Some(Place::Here) => true,
+        // A runner here can do something only when the turn is over there.
+        Some(Place::Elsewhere) => {
+            owner.as_ref().is_ok_and(|owner| owner.view(root, task).state == SupervisorState::Ended)
+        }
+        _ => false,
+    };
+    // Asked last: whoever sealed the turn in between has let go of the lock.
+    if may_be_lost && matches!(task.run_locked(), Ok(false)) {
         start_runner(context, root, task);
     }
-    if let Ok(supervisor) = observe::owner(context, task) {
+    if let Ok(supervisor) = owner {
         let _ = supervisor.ensure(root);
     }
 }

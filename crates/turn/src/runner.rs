@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use process::TerminationSignals;
 use record::TaskId;
+use record::answer::SupervisorState;
 use record::event::{Event, EventKind};
 use record::json::Record;
 use record::launch::{Launch, Running};
@@ -26,7 +27,7 @@ use crate::monitor::Monitor;
 use crate::planning::{self, Planned, Planning};
 use crate::publish::{Publishing, publish, tidy};
 use crate::recover::{Recovery, may_have_run, recover, unreadable};
-use crate::{admit, containment, fence, points, stop};
+use crate::{admit, containment, fence, observe, points, stop};
 
 /// How a runner ended (CLI.md "Exit codes").
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,7 +141,11 @@ impl Work<'_> {
             return Ok((unreadable(self.task, StopCause::None)?, None));
         }
         if let Some(licence) = licence {
-            return match recover(self.task, &licence.record)? {
+            let job_is_over = || {
+                observe::owner(self.context, self.task)
+                    .is_ok_and(|owner| owner.view(self.root, self.task).state == SupervisorState::Ended)
+            };
+            return match recover(self.task, &licence.record, job_is_over)? {
                 Recovery::Adopted(launched) => {
                     // The lost runner's lease went with it; another writer may hold it by now, which changes nothing for
                     // a process that writes already.

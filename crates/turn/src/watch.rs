@@ -1,14 +1,13 @@
 //! Waits for tasks to end, by events of their directories, and reports progress on the way.
 
-use std::os::fd::{AsFd, OwnedFd};
 use std::time::{Duration, Instant};
 
 use record::TaskId;
 use record::answer::{Answer, Pending, PendingKind};
 use record::words::Publication;
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::inotify::{CreateFlags, WatchFlags};
 
+use crate::activity::Comparison;
+use crate::changes::Changes;
 use crate::context::Context;
 use crate::limits::WATCH_RHYTHM;
 use crate::observe;
@@ -35,8 +34,12 @@ pub fn watch(
     progress: &mut dyn FnMut(&[Answer]),
 ) -> Vec<Answer> {
     let deadline = limit.and_then(|limit| Instant::now().checked_add(limit));
-    let directories = Directories::of(context, ids);
-    let mut answers: Vec<Answer> = ids.iter().map(|id| look(context, command, *id)).collect();
+    let changes = Changes::new();
+    for id in ids {
+        changes.watch_names(&context.root.as_path().join("tasks").join(id.to_string()));
+    }
+    let mut answers: Vec<Answer> =
+        ids.iter().map(|id| look(context, command, *id, Comparison::Nothing)).collect();
     loop {
         let left = match deadline {
             Some(deadline) => deadline.saturating_duration_since(Instant::now()),
@@ -46,17 +49,17 @@ pub fn watch(
             return answers.into_iter().map(with_pending).collect();
         }
         progress(&answers);
-        directories.wait(left.min(WATCH_RHYTHM));
+        changes.wait(left.min(WATCH_RHYTHM));
         for (answer, id) in answers.iter_mut().zip(ids) {
             if !is_terminal(answer) {
-                *answer = look(context, command, *id);
+                *answer = look(context, command, *id, Comparison::of(answer.activity.as_ref()));
             }
         }
     }
 }
 
-fn look(context: &Context, command: &str, id: TaskId) -> Answer {
-    observe::answer_for(command, context, id, |task, answer| match answer.outcome.clone() {
+fn look(context: &Context, command: &str, id: TaskId, comparison: Comparison<'_>) -> Answer {
+    observe::answer_for(command, context, id, comparison, |task, answer| match answer.outcome.clone() {
         Some(outcome) => observe::gather(task, &outcome, answer),
         None => {
             answer.raw = Some(observe::raw_files(task)?);
@@ -83,39 +86,4 @@ fn with_pending(mut answer: Answer) -> Answer {
         answer.pending = Some(Pending { kind: PendingKind::Publication });
     }
     answer
-}
-
-/// Events of the task directories. A host that gives none is looked at in the fallback rhythm.
-struct Directories(Option<OwnedFd>);
-
-impl Directories {
-    fn of(context: &Context, ids: &[TaskId]) -> Self {
-        let Ok(inotify) = rustix::fs::inotify::init(CreateFlags::CLOEXEC | CreateFlags::NONBLOCK) else {
-            return Self(None);
-        };
-        for id in ids {
-            let directory = context.root.as_path().join("tasks").join(id.to_string());
-            // A directory that can not be watched is looked at in the fallback rhythm.
-            let _ = rustix::fs::inotify::add_watch(
-                &inotify,
-                directory,
-                WatchFlags::CREATE | WatchFlags::MOVED_TO,
-            );
-        }
-        Self(Some(inotify))
-    }
-
-    fn wait(&self, time: Duration) {
-        let Some(inotify) = &self.0 else {
-            std::thread::sleep(time);
-            return;
-        };
-        let timeout = time.try_into().ok();
-        let mut descriptors = [PollFd::from_borrowed_fd(inotify.as_fd(), PollFlags::IN)];
-        // An interrupted wait is a look too early, which is harmless.
-        if poll(&mut descriptors, timeout.as_ref()).is_ok_and(|ready| ready > 0) {
-            let mut buffer = [0; 4096];
-            while rustix::io::read(inotify, &mut buffer).is_ok_and(|count| count > 0) {}
-        }
-    }
 }

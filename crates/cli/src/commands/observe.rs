@@ -1,10 +1,10 @@
-//! Commands on tasks that exist: `status`, `collect`, `wait`, `logs`, `cancel`.
+//! Commands on tasks that exist: `status`, `collect`, `wait`, `cancel`.
 
 use std::io;
 use std::time::Duration;
 
 use record::answer::Answer;
-use serde::Serialize;
+use record::answers::WaitAnswer;
 use turn::Until;
 
 use super::{fail, follow, print};
@@ -32,14 +32,6 @@ pub(super) fn status(globals: &Globals, arguments: &OneTask) -> io::Result<Exit>
         let subject = turn::subject(&context, arguments.task);
         human::answer::status(&answer, subject.as_ref(), &place)
     })?;
-    Ok(exit::of_look(&answer))
-}
-
-/// Carries out `logs`.
-pub(super) fn logs(globals: &Globals, arguments: &OneTask) -> io::Result<Exit> {
-    let Setting { context, .. } = opened!(globals, "logs");
-    let answer = turn::logs(&context, arguments.task);
-    print(globals, &answer, || human::answer::logs(&answer))?;
     Ok(exit::of_look(&answer))
 }
 
@@ -82,45 +74,28 @@ pub(super) fn wait(globals: &Globals, arguments: &Wait) -> io::Result<Exit> {
     let until = if arguments.any { Until::Any } else { Until::All };
     let limit = arguments.watch.map(record::Span::duration);
     let answers = follow::many(globals, &context, "wait", &arguments.tasks, until, limit);
+    let exit = match until {
+        Until::All => exit::of_all(&answers),
+        Until::Any => exit::of_any(&answers),
+    };
     if globals.json {
-        output::json(&Waited { tasks: Some(&answers), ..Waited::default() })?;
+        output::json(&waited(Some(answers)))?;
     } else {
         output::text(&human::answer::waited(&answers, &place))?;
         answers.iter().for_each(super::complain);
     }
-    Ok(match until {
-        Until::All => exit::of_all(&answers),
-        Until::Any => exit::of_any(&answers),
-    })
-}
-
-/// The answer of `wait` (CLI.md "Other answers").
-#[derive(Serialize)]
-struct Waited<'a> {
-    schema_version: u32,
-    command: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tasks: Option<&'a [Answer]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    failure: Option<record::failure::Failure>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'a str>,
-}
-
-impl Default for Waited<'_> {
-    fn default() -> Self {
-        Self { schema_version: 1, command: "wait", tasks: None, failure: None, error: None }
-    }
+    Ok(exit)
 }
 
 fn wait_refused(globals: &Globals, refusal: Refusal) -> io::Result<Exit> {
     if !globals.json {
         return fail(globals, &refusal.answer("wait"));
     }
-    output::json(&Waited {
-        failure: Some(refusal.failure),
-        error: Some(&refusal.error),
-        ..Waited::default()
-    })?;
-    Ok(exit::of_failure(refusal.failure.code))
+    let code = refusal.failure.code;
+    output::json(&WaitAnswer { failure: Some(refusal.failure), error: Some(refusal.error), ..waited(None) })?;
+    Ok(exit::of_failure(code))
+}
+
+fn waited(tasks: Option<Vec<Answer>>) -> WaitAnswer {
+    WaitAnswer { schema_version: 1, command: "wait".to_owned(), tasks, failure: None, error: None }
 }

@@ -85,14 +85,24 @@ impl Pattern {
             if start > 0 && !self.first.as_ref().is_none_or(can_begin) {
                 continue;
             }
-            open.push((0, start));
-            while let Some((step, at)) = open.pop() {
+            let mut next = Some((0, start));
+            while let Some((step, at)) = next {
                 if self.follow(step, at, text, &mut open, &mut left)? {
                     return Some(true);
                 }
+                next = open.pop();
             }
         }
         Some(false)
+    }
+
+    fn ends_at_once(&self, step: usize, at: usize, text: &[u8]) -> bool {
+        match &self.steps[step] {
+            Step::One(bytes) => !text.get(at).is_some_and(|byte| bytes.holds(*byte)),
+            Step::Start => at > 0,
+            Step::End => at < text.len(),
+            Step::Either(..) | Step::Jump(_) | Step::Done => false,
+        }
     }
 
     /// Follows one way to its end; ways not taken yet are left in `open`.
@@ -114,6 +124,9 @@ impl Pattern {
                 Step::Start if at == 0 => step += 1,
                 Step::End if at == text.len() => step += 1,
                 Step::Start | Step::End => return Some(false),
+                // Most ways end at their first character, and need not be noted.
+                Step::Either(first, second) if self.ends_at_once(*second, at, text) => step = *first,
+                Step::Either(first, second) if self.ends_at_once(*first, at, text) => step = *second,
                 Step::Either(first, second) => {
                     open.push((*second, at));
                     step = *first;

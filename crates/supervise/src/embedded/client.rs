@@ -56,6 +56,8 @@ impl Supervisor for Embedded {
             matched: None,
             numeric_task_id: None,
             job: None,
+            node: None,
+            reason: None,
         }
     }
 

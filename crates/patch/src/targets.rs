@@ -1,0 +1,349 @@
+//! The files that a patch names: their content is attested (patch-verifier.md 6, 8.2).
+//!
+//! A look at each begins the attestation. Its content may be read later, as long as the stamp then is the one that was
+//! seen, and the last change so long ago that a later one shows in it; otherwise it is read at once.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::iter;
+use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::thread;
+use std::time::SystemTime;
+
+use record::Sha256Digest;
+use rustix::fs::{FileType, Stat};
+use sha2::{Digest as _, Sha256};
+
+use crate::limits::{READ_AT_ONCE_MAX_BYTES, READER_PIECE_TARGETS, READERS_MAX_THREADS};
+use crate::tree::{self, Worktree};
+
+/// A regular file that the patch names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Target {
+    /// What was read; absent until then, and where it can not be read or was changed meanwhile.
+    pub(crate) content: Option<Content>,
+    /// Whether it lies in a repository inside the worktree.
+    pub(crate) is_nested: bool,
+    mode: u32,
+    stamp: Stamp,
+    /// Its last change was long enough ago that another one would show in the stamp.
+    is_settled: bool,
+}
+
+/// The content of a target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Content {
+    /// Its digest.
+    pub(crate) sha256: Sha256Digest,
+    /// Whether a carriage return is in it.
+    pub(crate) has_carriage_return: bool,
+    /// Itself, unless it is too large to be kept.
+    pub(crate) bytes: Option<Vec<u8>>,
+}
+
+/// The files that a patch names, by path; `None` for what is no regular file.
+pub(crate) type Targets = HashMap<Vec<u8>, Option<Target>>;
+
+/// Inode, size, and both times in nanoseconds.
+pub(crate) type Stamp = [i128; 4];
+
+/// The stamp in what a look found.
+pub(crate) fn stamp(stat: &Stat) -> Stamp {
+    let nanoseconds = |seconds: i128, part: i128| seconds * 1_000_000_000 + part;
+    [
+        i128::from(stat.st_ino),
+        i128::from(stat.st_size),
+        nanoseconds(i128::from(stat.st_mtime), i128::from(stat.st_mtime_nsec)),
+        nanoseconds(i128::from(stat.st_ctime), i128::from(stat.st_ctime_nsec)),
+    ]
+}
+
+/// Whether a file was last changed at least two seconds ago: clocks of file systems tick in steps, so that two changes
+/// close together can carry one time.
+fn is_settled(stamp: &Stamp) -> bool {
+    let now = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .map_or(0, |past| past.as_nanos().cast_signed());
+    stamp[3] + 2_000_000_000 < now
+}
+
+/// How much content may still be kept, in bytes.
+#[derive(Debug)]
+pub(crate) struct Memory(AtomicU64);
+
+impl Memory {
+    /// So many bytes.
+    pub(crate) const fn new(bytes: u64) -> Self {
+        Self(AtomicU64::new(bytes))
+    }
+
+    /// Whether there was that much; it is taken then.
+    fn take(&self, bytes: u64) -> bool {
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).is_ok()
+    }
+}
+
+/// Looks at every target, and does `meanwhile` beside that.
+pub(crate) fn look<T>(
+    worktree: &Worktree,
+    targets: &mut Targets,
+    memory: &Memory,
+    meanwhile: impl FnOnce(&Targets) -> T,
+) -> T {
+    let work = |parents: &mut Parents<'_>, path: &[u8]| {
+        (path.to_vec(), parents.place(path).and_then(|place| place.look(memory)))
+    };
+    let (done, found) = share(worktree, &sorted(targets), work, || meanwhile(targets));
+    targets.extend(found);
+    done
+}
+
+/// Reads the content that was not read yet, and does `meanwhile` beside that.
+pub(crate) fn read<T>(
+    worktree: &Worktree,
+    targets: &mut Targets,
+    memory: &Memory,
+    meanwhile: impl FnOnce() -> T,
+) -> T {
+    let work = |parents: &mut Parents<'_>, path: &[u8]| {
+        let known =
+            targets.get(path)?.as_ref().filter(|known| known.content.is_none() && known.is_settled)?;
+        let (stat, content) = parents.place(path)?.read(memory, None)?;
+        (stamp(&stat) == known.stamp).then(|| (path.to_vec(), content))
+    };
+    let (done, found) = share(worktree, &sorted(targets), work, meanwhile);
+    for (path, content) in found.into_iter().flatten() {
+        if let Some(Some(target)) = targets.get_mut(&path) {
+            target.content = Some(content);
+        }
+    }
+    done
+}
+
+/// The digest of targets whose content was read.
+pub(crate) fn digest(targets: &Targets) -> Vec<u8> {
+    let state = |path: &[u8]| State::of(targets.get(path).and_then(Option::as_ref));
+    combine(sorted(targets).into_iter().map(|path| (path, state(path))))
+}
+
+/// The digest of the same files as they are now, with something done `meanwhile`. One whose settled stamp is what it was
+/// is not read again.
+pub(crate) fn digest_again<T>(
+    worktree: &Worktree,
+    targets: &Targets,
+    meanwhile: impl FnOnce() -> T,
+) -> (T, Vec<u8>) {
+    let work = |parents: &mut Parents<'_>, path: &[u8]| {
+        let known = targets.get(path).and_then(Option::as_ref);
+        parents.place(path).map_or(State::None, |place| place.state(known))
+    };
+    let paths = sorted(targets);
+    let (done, states) = share(worktree, &paths, work, meanwhile);
+    (done, combine(paths.into_iter().zip(states)))
+}
+
+/// What is attested of a target.
+enum State {
+    /// No regular file; what else it is, the walk through the worktree records.
+    None,
+    Read(u32, Sha256Digest),
+    Unread(u32, Stamp),
+}
+
+impl State {
+    fn of(target: Option<&Target>) -> Self {
+        match target {
+            None => Self::None,
+            Some(Target { mode, content: Some(content), .. }) => Self::Read(*mode, content.sha256),
+            Some(Target { mode, stamp, .. }) => Self::Unread(*mode, *stamp),
+        }
+    }
+}
+
+fn combine<'p>(states: impl Iterator<Item = (&'p [u8], State)>) -> Vec<u8> {
+    let mut hasher = Sha256::new();
+    for (path, state) in states {
+        hasher.update(path);
+        match state {
+            State::None => hasher.update(b"\0none"),
+            State::Read(mode, sha256) => {
+                hasher.update(b"\0file");
+                hasher.update(mode.to_le_bytes());
+                hasher.update(sha256.to_string());
+            }
+            State::Unread(mode, stamp) => {
+                hasher.update(b"\0unread");
+                hasher.update(mode.to_le_bytes());
+                stamp.iter().for_each(|field| hasher.update(field.to_le_bytes()));
+            }
+        }
+    }
+    hasher.finalize().to_vec()
+}
+
+/// Neighbours in a directory come one after the other.
+fn sorted(targets: &Targets) -> Vec<&[u8]> {
+    let mut paths: Vec<&[u8]> = targets.keys().map(Vec::as_slice).collect();
+    paths.sort_unstable();
+    paths
+}
+
+/// Does the work for every path, piece by piece, in this thread after `meanwhile` and in others from now on. Answers what
+/// came out, in the order of the paths.
+fn share<R: Send, T>(
+    worktree: &Worktree,
+    paths: &[&[u8]],
+    work: impl Fn(&mut Parents<'_>, &[u8]) -> R + Sync,
+    meanwhile: impl FnOnce() -> T,
+) -> (T, Vec<R>) {
+    let pieces: Vec<_> = paths.chunks(READER_PIECE_TARGETS).collect();
+    let next = AtomicUsize::new(0);
+    let take = || -> Vec<(usize, Vec<R>)> {
+        let mut parents = Parents { worktree, last: None };
+        let pieces = iter::from_fn(|| {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let piece = pieces.get(number)?;
+            Some((number, piece.iter().map(|path| work(&mut parents, path)).collect()))
+        });
+        pieces.collect()
+    };
+    thread::scope(|scope| {
+        let helpers = 1..READERS_MAX_THREADS.min(pieces.len());
+        let helpers: Vec<_> = helpers.map(|_| scope.spawn(take)).collect();
+        let done = meanwhile();
+        let mut results = take();
+        for helper in helpers {
+            results.extend(helper.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        results.sort_unstable_by_key(|(number, _)| *number);
+        (done, results.into_iter().flat_map(|(_, results)| results).collect())
+    })
+}
+
+/// Whether a path, taken component by component, stays in the worktree and out of every git control directory. Only such
+/// a path is followed.
+fn stays_inside(path: &[u8]) -> bool {
+    path.split(|byte| *byte == b'/')
+        .all(|part| !matches!(part, b"" | b"." | b".." | b".git") && !part.contains(&0))
+}
+
+/// The directories of targets; that of the last one stays open.
+struct Parents<'w> {
+    worktree: &'w Worktree,
+    last: Option<Parent>,
+}
+
+struct Parent {
+    path: Vec<u8>,
+    /// Absent where the way to it is no way through directories.
+    directory: Option<OwnedFd>,
+    is_nested: bool,
+}
+
+impl Parents<'_> {
+    /// Where a target lies, if a way through directories leads there.
+    fn place<'p>(&'p mut self, path: &'p [u8]) -> Option<Place<'p>> {
+        if !stays_inside(path) {
+            return None;
+        }
+        let (parent, leaf) = match memchr::memrchr(b'/', path) {
+            Some(slash) => (&path[..slash], &path[slash + 1..]),
+            None => (&b""[..], path),
+        };
+        if self.last.as_ref().is_none_or(|last| last.path != parent) {
+            self.last = Some(self.open(parent));
+        }
+        let Parent { directory, is_nested, .. } = self.last.as_ref()?;
+        Some(Place { directory: directory.as_ref()?.as_fd(), leaf, is_nested: *is_nested })
+    }
+
+    fn open(&self, path: &[u8]) -> Parent {
+        let mut directory = tree::open_directory(self.worktree.top(), c".").ok();
+        let mut is_nested = false;
+        for component in path.split(|byte| *byte == b'/').filter(|component| !component.is_empty()) {
+            directory = directory.and_then(|parent| tree::open_directory(parent.as_fd(), component).ok());
+            is_nested |= directory.as_ref().is_some_and(|opened| tree::look(opened.as_fd(), c".git").is_ok());
+        }
+        Parent { path: path.to_vec(), directory, is_nested }
+    }
+}
+
+/// Where a target lies.
+#[derive(Clone, Copy)]
+struct Place<'p> {
+    directory: BorrowedFd<'p>,
+    leaf: &'p [u8],
+    is_nested: bool,
+}
+
+impl<'p> Place<'p> {
+    /// A regular file, read already unless its stamp alone tells whether it is changed.
+    fn look(self, memory: &Memory) -> Option<Target> {
+        let stat = self.stat()?;
+        let target = |stat: &Stat, content| {
+            let stamp = stamp(stat);
+            let is_settled = is_settled(&stamp);
+            Target { content, is_nested: self.is_nested, mode: stat.st_mode, stamp, is_settled }
+        };
+        let seen = target(&stat, None);
+        if seen.is_settled {
+            return Some(seen);
+        }
+        let read = self.read(memory, None);
+        Some(read.map_or(seen, |(stat, content)| target(&stat, Some(content))))
+    }
+
+    fn stat(self) -> Option<Stat> {
+        tree::look(self.directory, self.leaf).ok().filter(|stat| tree::kind(stat) == FileType::RegularFile)
+    }
+
+    /// What there is now of a target that was `known`.
+    fn state(self, known: Option<&Target>) -> State {
+        let Some(stat) = self.stat() else { return State::None };
+        if known.is_some_and(|known| known.is_settled && stamp(&stat) == known.stamp) {
+            return State::of(known);
+        }
+        let known = known.and_then(|known| known.content.as_ref());
+        match self.read(&Memory::new(0), known) {
+            Some((stat, content)) => State::Read(stat.st_mode, content.sha256),
+            None => State::Unread(stat.st_mode, stamp(&stat)),
+        }
+    }
+
+    /// A regular file and its content, when it can be read. The digest of content that is `known` needs no computing.
+    fn read(self, memory: &Memory, known: Option<&Content>) -> Option<(Stat, Content)> {
+        let (file, stat) = tree::open_file(self.directory, self.leaf).ok().flatten()?;
+        let size = u64::try_from(stat.st_size).ok()?;
+        if size > READ_AT_ONCE_MAX_BYTES {
+            let mut watch = Watch { file, has_carriage_return: false };
+            let (sha256, _) = Sha256Digest::of_reader(&mut watch).ok()?;
+            let content = Content { sha256, has_carriage_return: watch.has_carriage_return, bytes: None };
+            return Some((stat, content));
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(size).ok()?);
+        // Up to the size that it has now: the end need not be asked for.
+        file.take(size).read_to_end(&mut bytes).ok()?;
+        let sha256 = match known {
+            Some(known) if known.bytes.as_ref() == Some(&bytes) => known.sha256,
+            _ => Sha256Digest::of(&bytes),
+        };
+        let has_carriage_return = memchr::memchr(b'\r', &bytes).is_some();
+        Some((stat, Content { sha256, has_carriage_return, bytes: memory.take(size).then_some(bytes) }))
+    }
+}
+
+/// Passes a file through and notes carriage returns.
+struct Watch {
+    file: File,
+    has_carriage_return: bool,
+}
+
+impl Read for Watch {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.has_carriage_return |= memchr::memchr(b'\r', &buffer[..count]).is_some();
+        Ok(count)
+    }
+}
