@@ -5,6 +5,9 @@
 # replaced in one step, and only after the archive's checksum was right and its program ran. So there is the old version or
 # the new one at any moment, also when this script is killed.
 set -eu
+# Bytes are bytes, and ranges are those of ASCII.
+LC_ALL=C
+export LC_ALL
 
 # Where the releases lie; written here when a release is made.
 RELEASE_URL=

@@ -12,6 +12,7 @@ mod matrix;
 mod npm;
 mod pueue;
 mod real;
+mod slurm;
 mod suite;
 mod tally;
 mod versions;
@@ -64,6 +65,8 @@ enum Chore {
     },
     /// Write the schemas, and the parts of the documentation that are generated
     Docs,
+    /// Count what a task asks of the file system under its root, with strace, for docs/scaling.md
+    Operations,
     /// Run every kind of turn with every real CLI and compare with docs/providers.md
     Matrix {
         /// Write what is seen into the page
@@ -112,7 +115,7 @@ enum Chore {
 
 #[derive(Debug, Subcommand)]
 enum RealAction {
-    /// Install at the pinned versions under target/real
+    /// Install at the pinned versions under target/real, and Slurm by the package manager
     Install {
         /// Which ones
         #[arg(value_parser = component, default_values = ["bun", "claude", "codex", "opencode", "pi", "pnpm"])]
@@ -122,13 +125,14 @@ enum RealAction {
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().chore {
-        Chore::Real { action: RealAction::Install { components } } => {
-            real::install(&components).and_then(|()| pueue::install().map(drop))
-        }
+        Chore::Real { action: RealAction::Install { components } } => real::install(&components)
+            .and_then(|()| pueue::install().map(drop))
+            .and_then(|()| slurm::install()),
         Chore::Versions { update } => versions::run(update),
         Chore::Fixtures { components, case } => fixtures::run(&components, case.as_deref()),
         Chore::Bench { parts, samples } => bench::run(&parts, samples as usize),
         Chore::Docs => docs::write(),
+        Chore::Operations => bench::operations::run_all(),
         Chore::Matrix { write } => matrix::run(write),
         Chore::CrashMatrix { part } => endurance::crash_matrix(part.as_deref()),
         Chore::Model { faults } => endurance::model(faults),

@@ -13,7 +13,7 @@ use testkit::real::{
 
 use crate::failure::Failure;
 use crate::tally::Tally;
-use crate::{fuzz, pueue, real};
+use crate::{fuzz, pueue, real, slurm};
 
 /// The real components that tests use at present.
 pub(crate) const COMPONENTS: [Component; 6] = [
@@ -33,10 +33,12 @@ pub(crate) fn run(require_real: bool) -> Result<(), Failure> {
             failed.push(name);
         }
     };
-    if let Err(reason) = real::install(&COMPONENTS).and_then(|()| pueue::install().map(drop)) {
-        // Without them their tests say that they were skipped.
-        eprintln!("xtask: real components are missing: {reason}");
-        note("installation", !require_real);
+    for installed in [real::install(&COMPONENTS), pueue::install().map(drop), slurm::install()] {
+        if let Err(reason) = installed {
+            // Without them their tests say that they were skipped.
+            eprintln!("xtask: real components are missing: {reason}");
+            note("installation", !require_real);
+        }
     }
     // What others leave of the machine, it takes; so it ends with the tests or little later.
     let fuzzing = require_real.then(fuzz::start_routine).transpose().unwrap_or_else(|reason| {

@@ -4,10 +4,13 @@ mod support;
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
 use std::process::{Child, ChildStdout, Stdio};
+use std::time::{Duration, SystemTime};
 
 use serde_json::Value;
 use support::{Lead, Ran, until};
+use testkit::stored::StoredTask;
 
 /// A turn to its end.
 fn ended(lead: &Lead, provider: &str, brief: &str) -> String {
@@ -163,6 +166,38 @@ fn an_open_task_is_listed_although_the_journal_does_not_tell_of_it() {
     assert_eq!(lead.collect(&second).code, 0);
     assert_eq!(lead.json(["doctor", "--repair"]).code, 0);
     assert_eq!(ids(&list(&lead, &[])), [second.as_str(), &first]);
+}
+
+/// Whether something lists a directory meanwhile; `None` where the file system does not tell.
+fn lists(directory: &Path, work: impl Fn()) -> Option<bool> {
+    let accessed = || directory.metadata().unwrap().accessed().unwrap();
+    let sees = |work: &dyn Fn()| {
+        // So long ago that reading sets it even where that is done rarely.
+        let long_ago = SystemTime::now() - Duration::from_secs(3 * 24 * 60 * 60);
+        fs::File::open(directory).unwrap().set_times(fs::FileTimes::new().set_accessed(long_ago)).unwrap();
+        let before = accessed();
+        work();
+        accessed() != before
+    };
+    sees(&|| assert!(fs::read_dir(directory).unwrap().count() > 0)).then(|| sees(&work))
+}
+
+#[test]
+fn looking_at_one_task_or_at_the_newest_lists_no_directory_of_tasks() {
+    let lead = Lead::new();
+    let id = ended(&lead, "codex:exec", "[[fake: answer one]]");
+    StoredTask::read(&lead.root(), &id).unwrap().copy(200).unwrap();
+    let end = list(&lead, &[])["cursor"].as_str().unwrap().to_owned();
+    let listed = lists(&lead.root().join("tasks"), || {
+        assert_eq!(ids(&list(&lead, &[])).len(), 20);
+        assert_eq!(lead.json(["status", &id]).code, 0);
+        assert_eq!(lead.json(["collect", &id]).code, 0);
+        assert_eq!(lead.json(["events", "--since", &end]).code, 0);
+    });
+    match listed {
+        Some(listed) => assert!(!listed),
+        None => eprintln!("not tried: this file system does not tell when a directory is listed"),
+    }
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod program;
 mod reading;
 mod receipt;
 mod rule;
+mod scratch;
 mod shape;
 mod targets;
 mod text;

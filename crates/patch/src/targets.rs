@@ -347,3 +347,72 @@ impl Read for Watch {
         Ok(count)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::Path;
+
+    use super::*;
+
+    /// Files, and a look at them of which nothing was read, as if they were old.
+    fn looked(directory: &Path, names: &[String]) -> (Worktree, Targets) {
+        for name in names {
+            fs::create_dir_all(directory.join(name).parent().unwrap()).unwrap();
+            fs::write(directory.join(name), name).unwrap();
+        }
+        let worktree = Worktree::open(directory).unwrap();
+        let mut targets: Targets = names.iter().map(|name| (name.as_bytes().to_vec(), None)).collect();
+        look(&worktree, &mut targets, &Memory::new(1 << 20), |_| ());
+        for target in targets.values_mut().flatten() {
+            target.is_settled = true;
+            target.content = None;
+        }
+        (worktree, targets)
+    }
+
+    #[test]
+    fn many_targets_are_read_by_all_threads_together() {
+        let directory = tempfile::tempdir().unwrap();
+        let names: Vec<String> =
+            (0..3 * READER_PIECE_TARGETS).map(|number| format!("d{}/f{number}", number % 7)).collect();
+        let (worktree, mut targets) = looked(directory.path(), &names);
+        assert_eq!(read(&worktree, &mut targets, &Memory::new(1 << 20), || 5), 5);
+        for (path, target) in &targets {
+            let content = target.as_ref().unwrap().content.as_ref().unwrap();
+            assert_eq!((content.sha256, content.bytes.as_ref()), (Sha256Digest::of(path), Some(path)));
+        }
+        assert_eq!(digest_again(&worktree, &targets, || ()).1, digest(&targets));
+        fs::write(directory.path().join(&names[150]), "changed").unwrap();
+        assert_ne!(digest_again(&worktree, &targets, || ()).1, digest(&targets));
+    }
+
+    #[test]
+    fn a_target_that_changes_between_look_and_read_is_told() {
+        let directory = tempfile::tempdir().unwrap();
+        let (worktree, mut targets) = looked(directory.path(), &["f".to_owned()]);
+        fs::write(directory.path().join("f"), "longer").unwrap();
+        read(&worktree, &mut targets, &Memory::new(1 << 20), || ());
+        assert_eq!(targets[&b"f"[..]].as_ref().unwrap().content, None);
+        assert_ne!(digest_again(&worktree, &targets, || ()).1, digest(&targets));
+    }
+
+    #[test]
+    fn what_lies_elsewhere_is_not_looked_at() {
+        let directory = tempfile::tempdir().unwrap();
+        let work = directory.path().join("work");
+        fs::create_dir_all(work.join(".git")).unwrap();
+        for file in ["outside", "work/.git/config", "work/x"] {
+            fs::write(directory.path().join(file), "x").unwrap();
+        }
+        std::os::unix::fs::symlink(directory.path(), work.join("link")).unwrap();
+        std::os::unix::fs::symlink("x", work.join("leaf")).unwrap();
+        let outside = directory.path().join("outside").to_str().unwrap().to_owned();
+        let worktree = Worktree::open(&work).unwrap();
+        for path in ["../outside", &outside, ".git/config", "link/outside", "leaf", "./x", "x/", "", "x\0"] {
+            let mut targets = Targets::from([(path.as_bytes().to_vec(), None)]);
+            look(&worktree, &mut targets, &Memory::new(1 << 20), |_| ());
+            assert_eq!(targets[path.as_bytes()], None, "{path:?}");
+        }
+    }
+}

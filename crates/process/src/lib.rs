@@ -28,6 +28,7 @@ mod raw;
 mod reap;
 mod sealed;
 mod signals;
+mod sockets;
 mod tree;
 
 pub use cgroup::{CgroupError, CgroupHome, CgroupNode, Controller, ResourceLimits};
@@ -42,4 +43,4 @@ pub use identity::{ProcessIdentity, ProcessState, is_at_gate, process_state};
 pub use reap::{Reaped, become_subreaper, reap_orphans};
 pub use sealed::SealedInput;
 pub use signals::TerminationSignals;
-pub use tree::{COOKIE_NAME, Swept, Tree, TreeUsage};
+pub use tree::{COOKIE_NAME, Reception, Swept, Tree, TreeUsage};

@@ -18,6 +18,7 @@ use crate::identity::{ProcessIdentity, open_identified};
 use crate::procfs::{self, ProcessStat};
 use crate::raw;
 use crate::reap;
+use crate::sockets;
 use select::Selection;
 
 /// Name of the environment variable whose value marks the processes of one tree (STATE.md 3.4).
@@ -59,6 +60,15 @@ pub struct TreeUsage {
     pub cpu: Duration,
     /// Time since the youngest of them began; zero when there is none.
     pub since_youngest: Duration,
+}
+
+/// When data last came in on the network connections of a tree.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Reception {
+    /// Time since data came in at the child itself; absent without a connection.
+    pub at_child: Option<Duration>,
+    /// Time since data came in at a descendant; absent without a connection.
+    pub at_descendants: Option<Duration>,
 }
 
 fn of_ticks(ticks: u64) -> Duration {
@@ -146,6 +156,23 @@ impl Tree {
             since_youngest: youngest
                 .map_or(Duration::ZERO, |start| boot_clock().saturating_sub(of_ticks(start))),
         })
+    }
+
+    /// When data last came in, on established TCP connections of this network namespace. What is in another one is not seen.
+    ///
+    /// # Errors
+    /// As for [`Tree::members`], or the kernel does not tell.
+    pub fn reception(&self) -> io::Result<Reception> {
+        let ages = sockets::since_last_data()?;
+        let mut reception = Reception::default();
+        for member in self.members()? {
+            let youngest =
+                sockets::of_process(member.pid).iter().filter_map(|socket| ages.get(socket)).min().copied();
+            let place =
+                if member == self.root { &mut reception.at_child } else { &mut reception.at_descendants };
+            *place = [*place, youngest].into_iter().flatten().min();
+        }
+        Ok(reception)
     }
 
     fn signal_all(&self, signal: Signal) -> io::Result<usize> {

@@ -1,11 +1,12 @@
 //! Reading an event stream: one JSON object a line, split at 0x0A only, as it comes (providers.md 1.9 and Decisions 7).
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, Read};
 
+use memchr::memchr;
 use record::json::{DecodeError, LINE_MAX_BYTES, LineReader, Object, Value};
 use serde_json::Map;
 
-const BUFFER_BYTES: usize = 64 << 10;
+const PIECE_BYTES: usize = 64 << 10;
 
 /// One event.
 pub(crate) struct Event<'a> {
@@ -68,24 +69,16 @@ pub(crate) fn read(
     stream: &mut dyn Read,
     mut take: impl FnMut(&Event<'_>) -> Result<(), Fault>,
 ) -> io::Result<Reading> {
-    let mut stream = BufReader::with_capacity(BUFFER_BYTES, stream);
     let mut reading = Reading::default();
-    let mut line = Vec::new();
+    let mut lines = Lines { stream, bytes: Vec::new(), start: 0 };
     let mut reader = LineReader::default();
-    loop {
-        line.clear();
-        // Two bytes more than a line may have: its line feed, and one that shows that it is too long.
-        let length = stream.by_ref().take(LINE_MAX_BYTES as u64 + 2).read_until(b'\n', &mut line)?;
-        if length == 0 {
-            return Ok(reading);
-        }
-        let complete = line.pop_if(|last| *last == b'\n').is_some();
-        let taken = match parse(&mut reader, &line) {
+    while let Some((line, is_complete)) = lines.next()? {
+        let taken = match parse(&mut reader, line) {
             Ok(event) => {
                 reading.events += 1;
                 take(&event)
             }
-            Err(_) if !complete && line.len() <= LINE_MAX_BYTES => {
+            Err(_) if !is_complete && line.len() <= LINE_MAX_BYTES => {
                 reading.truncated = true;
                 Ok(())
             }
@@ -97,7 +90,37 @@ pub(crate) fn read(
         };
         if let Err(fault) = taken {
             reading.fault = Some(fault);
-            return Ok(reading);
+            break;
+        }
+    }
+    Ok(reading)
+}
+
+/// Cuts a stream into lines where it was read to.
+struct Lines<'a> {
+    stream: &'a mut dyn Read,
+    bytes: Vec<u8>,
+    /// Where the next line begins.
+    start: usize,
+}
+
+impl Lines<'_> {
+    /// The next line without its line feed, and whether it had one. One that is too long is cut behind the bound.
+    fn next(&mut self) -> io::Result<Option<(&[u8], bool)>> {
+        let mut searched = self.start;
+        loop {
+            if let Some(length) = memchr(b'\n', &self.bytes[searched..]) {
+                let start = std::mem::replace(&mut self.start, searched + length + 1);
+                return Ok(Some((&self.bytes[start..searched + length], true)));
+            }
+            self.bytes.drain(..std::mem::take(&mut self.start));
+            searched = self.bytes.len();
+            let is_too_long = searched > LINE_MAX_BYTES;
+            if is_too_long || (&mut *self.stream).take(PIECE_BYTES as u64).read_to_end(&mut self.bytes)? == 0
+            {
+                self.start = searched;
+                return Ok((searched > 0).then_some((self.bytes.as_slice(), false)));
+            }
         }
     }
 }

@@ -154,6 +154,8 @@ mod tests {
 
     use super::*;
 
+    const PATIENCE: Duration = Duration::from_secs(60);
+
     fn ask(script: &str, patience: Duration) -> Result<String, QuestionError> {
         let directory = tempfile::tempdir().unwrap();
         let program = directory.path().join("queue");
@@ -166,9 +168,9 @@ mod tests {
 
     #[test]
     fn the_reason_of_a_failure_is_one_plain_line() {
-        let said = ask(r"printf '\033[31mError:\033[0m\n   0: no\tdaemon\n' >&2; exit 1", Duration::MAX);
+        let said = ask(r"printf '\033[31mError:\033[0m\n   0: no\tdaemon\n' >&2; exit 1", PATIENCE);
         assert_eq!(said.unwrap_err().to_string(), "queue status: Error: 0: no daemon");
-        assert_eq!(ask("exit 3", Duration::MAX).unwrap_err().to_string(), "queue status: exit status: 3");
+        assert_eq!(ask("exit 3", PATIENCE).unwrap_err().to_string(), "queue status: exit status: 3");
     }
 
     #[test]
@@ -179,7 +181,7 @@ mod tests {
 
     #[test]
     fn the_environment_is_an_allow_list_and_the_input_empty() {
-        let said = ask("cat; env", Duration::MAX).unwrap();
+        let said = ask("cat; env", PATIENCE).unwrap();
         let names: Vec<&str> = said.lines().filter_map(|line| Some(line.split_once('=')?.0)).collect();
         assert!(names.contains(&"PATH") && names.contains(&"QUEUE_CONFIG"), "{said}");
         assert!(!names.iter().any(|name| name.starts_with("CARGO")), "{said}");

@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
-use process::TreeUsage;
+use process::{Tree, TreeUsage};
 use record::activity::{Activity, Diagnosis, LastEvent};
 use record::launch::{Launch, Running};
 use record::request::Request;
 use store::Task;
 
 use crate::context::now;
-use crate::limits::{ACTIVITY_TAIL_MAX_BYTES, MOVEMENT_MIN_SHARE, MOVEMENT_SAMPLE, SILENCE};
+use crate::limits::{
+    ACTIVITY_TAIL_MAX_BYTES, MOVEMENT_MIN_SHARE, MOVEMENT_SAMPLE, MOVEMENT_SAMPLES_COUNT, SILENCE,
+};
 use crate::recover::{Place, where_launched};
 use crate::{containment, launch, streams};
 
@@ -36,11 +38,7 @@ pub(crate) fn observe(task: &Task, comparison: Comparison<'_>) -> Option<Activit
     let running = task.read::<Running>().ok().flatten()?.record;
     let request = task.read::<Request>().ok().flatten()?.record;
     let profile = provider::catalogue().get(&request.provider)?;
-    let is_here = task
-        .read::<Launch>()
-        .ok()
-        .flatten()
-        .is_some_and(|launch| where_launched(&launch.record) == Place::Here);
+    let is_here = is_here(task);
     let elapsed = elapsed(&running, is_here);
     let budget = running.deadline_boot_nanos.saturating_sub(running.started_boot_nanos);
     let remaining = Duration::from_nanos(budget).as_secs_f64() - elapsed.as_secs_f64();
@@ -51,30 +49,21 @@ pub(crate) fn observe(task: &Task, comparison: Comparison<'_>) -> Option<Activit
         summariser.feed(&tail);
     }
     let summary = summariser.summary();
-    let usage =
-        || is_here.then(|| containment::tree(task, launch::identity(&running)).usage().ok()).flatten();
-    let found = usage();
+    let process = is_here.then(|| containment::tree(task, launch::identity(&running)));
+    let found = process.as_ref().and_then(|tree| tree.usage().ok());
     let idle = idle.unwrap_or(elapsed);
-    let is_silent = idle > SILENCE && found.is_none_or(|found| found.since_youngest > SILENCE);
-    let moves = !is_silent
-        || match (comparison, found) {
-            (Comparison::With(before), Some(found)) => has_moved(
-                (before.descendants, before.cpu_seconds.unwrap_or_default()),
-                found,
-                elapsed.as_secs_f64() - before.elapsed_seconds,
-            ),
-            (Comparison::Sample, Some(found)) => {
-                std::thread::sleep(MOVEMENT_SAMPLE);
-                let before = (Some(descendants(found)), found.cpu.as_secs_f64());
-                let time = (self::elapsed(&running, is_here) - elapsed).as_secs_f64();
-                usage().is_some_and(|later| has_moved(before, later, time))
-            }
-            (Comparison::Nothing, _) | (_, None) => false,
-        };
+    let has_tool =
+        summary.tool.is_some() || (summary.hides_tools && found.is_some_and(|found| found.processes > 1));
+    let speaks = idle <= SILENCE && !summary.heartbeat;
+    let moves = speaks
+        || process.zip(found).is_some_and(|(tree, found)| {
+            let age = elapsed.as_secs_f64();
+            is_alive(&tree, found, has_tool) || uses_processor(&tree, found, age, comparison)
+        });
     Some(Activity {
         elapsed_seconds: elapsed.as_secs_f64(),
         budget_remaining_seconds: remaining,
-        diagnosis: diagnosis(&summary, moves),
+        diagnosis: diagnosis(summary.events, has_tool, moves),
         last_event: summary.last_event.map(|(kind, words)| LastEvent {
             kind,
             summary: words,
@@ -86,6 +75,11 @@ pub(crate) fn observe(task: &Task, comparison: Comparison<'_>) -> Option<Activit
         descendants: found.map(descendants),
         cpu_seconds: found.map(|found| found.cpu.as_secs_f64()),
     })
+}
+
+fn is_here(task: &Task) -> bool {
+    let launch = task.read::<Launch>().ok().flatten();
+    launch.is_some_and(|launch| where_launched(&launch.record) == Place::Here)
 }
 
 fn elapsed(running: &Running, is_here: bool) -> Duration {
@@ -101,19 +95,54 @@ fn descendants(usage: TreeUsage) -> u32 {
     usage.processes.saturating_sub(1)
 }
 
+/// Whether a process began a short time ago, or data came in: for a model at the CLI itself, for a tool elsewhere. Some CLIs
+/// print nothing before a message is complete.
+fn is_alive(tree: &Tree, found: TreeUsage, has_tool: bool) -> bool {
+    let is_recent = |age: Option<Duration>| age.is_some_and(|age| age <= SILENCE);
+    is_recent(Some(found.since_youngest))
+        || tree.reception().is_ok_and(|reception| {
+            is_recent(if has_tool { reception.at_descendants } else { reception.at_child })
+        })
+}
+
+/// Whether a turn uses the processor, against an earlier look or one a moment later.
+fn uses_processor(tree: &Tree, found: TreeUsage, elapsed: f64, comparison: Comparison<'_>) -> bool {
+    match comparison {
+        Comparison::Nothing => false,
+        Comparison::With(before) => {
+            let then = (before.descendants, before.cpu_seconds.unwrap_or_default());
+            has_moved(then, found, elapsed - before.elapsed_seconds)
+        }
+        Comparison::Sample => {
+            let then = (Some(descendants(found)), found.cpu.as_secs_f64());
+            // A look may fall between two processes that live for a moment only.
+            (1..=MOVEMENT_SAMPLES_COUNT).any(|count| {
+                std::thread::sleep(MOVEMENT_SAMPLE);
+                // Only over the whole time: the processor clock ticks too slowly for one part of it.
+                let seconds = match count {
+                    MOVEMENT_SAMPLES_COUNT => (MOVEMENT_SAMPLE * count).as_secs_f64(),
+                    _ => f64::INFINITY,
+                };
+                tree.usage()
+                    .is_ok_and(|later| later.since_youngest <= SILENCE || has_moved(then, later, seconds))
+            })
+        }
+    }
+}
+
 /// Whether processes came or went, or used the processor, since a look that saw so many of them and so much processor time.
 fn has_moved(before: (Option<u32>, f64), now: TreeUsage, seconds: f64) -> bool {
     let used = now.cpu.as_secs_f64() - before.1;
     before.0.is_some_and(|count| count != descendants(now)) || used >= seconds * MOVEMENT_MIN_SHARE
 }
 
-fn diagnosis(summary: &provider::Summary, moves: bool) -> Diagnosis {
-    match (summary.events, &summary.tool, moves) {
-        (0, _, true) => Diagnosis::Starting,
-        (_, Some(_), true) => Diagnosis::ToolRunning,
-        (_, Some(_), false) => Diagnosis::ToolSilent,
-        (_, None, true) => Diagnosis::ModelWorking,
-        (_, None, false) => Diagnosis::Waiting,
+fn diagnosis(events: u64, has_tool: bool, moves: bool) -> Diagnosis {
+    match (has_tool, moves) {
+        (true, true) => Diagnosis::ToolRunning,
+        (true, false) => Diagnosis::ToolSilent,
+        (false, true) if events == 0 => Diagnosis::Starting,
+        (false, true) => Diagnosis::ModelWorking,
+        (false, false) => Diagnosis::Waiting,
     }
 }
 
@@ -138,20 +167,16 @@ mod tests {
 
     #[test]
     fn every_turn_has_one_word() {
-        let summary = |events, tool: Option<&str>| provider::Summary {
-            events,
-            tool: tool.map(str::to_owned),
-            ..provider::Summary::default()
-        };
-        for (events, tool, moves, word) in [
-            (0, None, true, Diagnosis::Starting),
-            (0, None, false, Diagnosis::Waiting),
-            (3, None, true, Diagnosis::ModelWorking),
-            (3, None, false, Diagnosis::Waiting),
-            (3, Some("ls"), true, Diagnosis::ToolRunning),
-            (3, Some("ls"), false, Diagnosis::ToolSilent),
+        for (events, has_tool, moves, word) in [
+            (0, false, true, Diagnosis::Starting),
+            (0, false, false, Diagnosis::Waiting),
+            (0, true, true, Diagnosis::ToolRunning),
+            (3, false, true, Diagnosis::ModelWorking),
+            (3, false, false, Diagnosis::Waiting),
+            (3, true, true, Diagnosis::ToolRunning),
+            (3, true, false, Diagnosis::ToolSilent),
         ] {
-            assert_eq!(diagnosis(&summary(events, tool), moves), word);
+            assert_eq!(diagnosis(events, has_tool, moves), word);
         }
     }
 }

@@ -60,8 +60,10 @@ pub const ACTIVITY_TAIL_MAX_BYTES: u64 = 256 << 10;
 pub const SILENCE: Duration = Duration::from_secs(30);
 /// Part of one processor that is movement; what a program does that only waits is less.
 pub const MOVEMENT_MIN_SHARE: f64 = 0.1;
-/// Time between two looks at the processor time of a turn that seems silent. Nothing tells of it by an event.
-pub const MOVEMENT_SAMPLE: Duration = Duration::from_millis(250);
+/// Time between two looks at the processes of a turn that seems silent. Nothing tells of their movement by an event.
+pub const MOVEMENT_SAMPLE: Duration = Duration::from_millis(100);
+/// Most of these looks.
+pub const MOVEMENT_SAMPLES_COUNT: u32 = 4;
 /// Largest piece of raw output that a follower is given at once, in bytes.
 pub const LOG_PIECE_MAX_BYTES: u64 = 64 << 10;
 /// Longest wait of an observer between two looks when no event tells it to look.

@@ -13,7 +13,7 @@ use record::seal::Seal;
 use record::submission::Submission;
 use record::words::{Liveness, ReasonCode, Verdict};
 use record::{ProfileId, Span, TaskId, Timestamp};
-use store::{Root, StoreError, Task};
+use store::{JournalBackwards, Root, StoreError, Task};
 
 use crate::context::{Context, now};
 use crate::error::{At, TurnError};
@@ -89,25 +89,21 @@ impl<'a> Search<'a> {
     }
 
     fn find(&mut self) -> Result<(), TurnError> {
+        // Before anything else is looked at: what is missed here comes behind this place.
+        let journal = self.root.journal().read_backwards().at(Stage::ObserveTask)?;
+        self.end = journal.as_ref().map(JournalBackwards::end);
         let open = self.root.open_tasks().at(Stage::ObserveTask)?;
         let has_ended = |state| matches!(state, TaskState::Committed | TaskState::Rejected);
-        let whole = if self.input.state.is_none_or(has_ended) {
-            self.walk_journal()?
-        } else {
+        let whole = match journal {
+            Some(journal) if self.input.state.is_none_or(has_ended) => self.walk(journal)?,
             // What has not ended has a marker, so that the journal can tell of nothing more.
-            self.end =
-                self.root.journal().read_backwards().at(Stage::ObserveTask)?.map(|reader| reader.end());
-            true
+            _ => true,
         };
         self.take_open(open, whole)
     }
 
     /// Takes tasks from the end of the journal until there are enough; answers whether it was read to its beginning.
-    fn walk_journal(&mut self) -> Result<bool, TurnError> {
-        let Some(journal) = self.root.journal().read_backwards().at(Stage::ObserveTask)? else {
-            return Ok(true);
-        };
-        self.end = Some(journal.end());
+    fn walk(&mut self, journal: JournalBackwards) -> Result<bool, TurnError> {
         let mut reasons = HashMap::new();
         for event in journal {
             let event = event.at(Stage::ObserveTask)?;

@@ -9,9 +9,12 @@ use testkit::real::workspace_directory;
 use super::archive::{Entry, Source};
 use crate::failure::Failure;
 
-/// Files of the repository, and where they lie in the archive: the same paths.
-const FILES: [&str; 6] = [
+/// Files of the repository, and where they lie in the archive: the same paths. With the pages of `docs` no link of the
+/// README is dead.
+const FILES: [&str; 8] = [
+    "ARCHITECTURE.md",
     "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "LICENSE",
     "LICENSE-APACHE",
     "LICENSE-MIT",
@@ -33,9 +36,10 @@ pub(super) fn of_archive(programs: &Path) -> Result<Vec<Entry>, Failure> {
         let source = Source::File(programs.join(&name));
         entries.push(Entry { path: format!("bin/{name}"), is_executable: true, source });
     }
-    for name in FILES {
-        let source = Source::File(workspace_directory().join(name));
-        entries.push(Entry { path: name.to_owned(), is_executable: false, source });
+    let pages = names_in("docs")?.into_iter().map(|name| format!("docs/{name}"));
+    for path in FILES.map(str::to_owned).into_iter().chain(pages) {
+        let source = Source::File(workspace_directory().join(&path));
+        entries.push(Entry { path, is_executable: false, source });
     }
     let delegate = programs.join("delegate");
     for (shell, path) in COMPLETIONS {
@@ -67,12 +71,15 @@ fn command_names(delegate: &Path) -> Result<Vec<String>, Failure> {
 
 /// The programs of the crate `cli`, by their sources.
 fn program_names() -> Result<Vec<String>, Failure> {
-    let directory = workspace_directory().join("crates/cli/src/bin");
+    let names = names_in("crates/cli/src/bin")?.into_iter();
+    Ok(names.filter_map(|name| Some(name.strip_suffix(".rs")?.to_owned())).collect())
+}
+
+/// The names in a directory of the repository.
+fn names_in(directory: &str) -> Result<Vec<String>, Failure> {
+    let directory = workspace_directory().join(directory);
     let listed = fs::read_dir(&directory).map_err(Failure::file(&directory))?;
-    let names = listed
-        .flatten()
-        .filter_map(|entry| Some(entry.file_name().to_str()?.strip_suffix(".rs")?.to_owned()));
-    Ok(names.collect())
+    Ok(listed.flatten().filter_map(|entry| entry.file_name().into_string().ok()).collect())
 }
 
 /// What a program prints.

@@ -1,7 +1,7 @@
 //! What a release consists of: an archive for this platform, and what is the same for all platforms.
 //!
 //! ```text
-//! target/dist/  delegation-layer-VERSION-PLATFORM.tar.gz   programs, licence, completions, man pages, skill
+//! target/dist/  delegation-layer-VERSION-PLATFORM.tar.gz   programs, licence, pages, completions, man pages, skill
 //!               delegation-layer-VERSION.tgz               the npm package
 //!               install.sh  delegation-layer.rb            installer, Homebrew formula
 //!               checksums.txt                              SHA-256 of everything above but the formula

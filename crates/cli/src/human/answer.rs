@@ -1,6 +1,6 @@
 //! The task answer in words.
 
-use record::answer::{Answer, RawFile, SupervisorState};
+use record::answer::{Answer, RawFile, SupervisorState, SupervisorView};
 use record::failure::{Failure, FailureCode, NextAction};
 use record::outcome::Outcome;
 use record::usage::Usage;
@@ -171,6 +171,22 @@ fn head(block: &mut Block, answer: &Answer, subject: Option<&Subject>, place: &P
         block.line("admitted", &relative(subject.admitted_at, place.now()));
     }
     block.line("state", &painted(answer));
+    if let Some(job) = answer.supervisor.as_ref().and_then(job) {
+        block.line("job", &job);
+    }
+}
+
+/// Where the job of a queue stands, when the queue says more than that it is there.
+fn job(view: &SupervisorView) -> Option<String> {
+    let number = view.numeric_task_id?;
+    let mut text = format!("{number} of {}", view.kind);
+    if let Some(node) = &view.node {
+        text.push_str(&format!(", on {}", safe::one_line(node)));
+    }
+    if let Some(reason) = &view.reason {
+        text.push_str(&format!(", {}", safe::one_line(reason)));
+    }
+    Some(text)
 }
 
 fn work(subject: &Subject) -> String {

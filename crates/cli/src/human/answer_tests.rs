@@ -51,6 +51,24 @@ next        delegate wait {ID}
 }
 
 #[test]
+fn a_job_of_a_cluster_says_where_it_is_and_why_it_waits() {
+    let mut answer = sample::queued();
+    let view = |node: Option<&str>, reason: Option<&str>| SupervisorView {
+        kind: SupervisorKind::Slurm,
+        state: SupervisorState::Queued,
+        matched: Some(true),
+        numeric_task_id: Some(17),
+        job: Some("delegate:x".to_owned()),
+        node: node.map(str::to_owned),
+        reason: reason.map(str::to_owned),
+    };
+    answer.supervisor = Some(view(None, Some("PartitionTimeLimit")));
+    assert!(status(&answer, None, &place()).contains("job         17 of slurm, PartitionTimeLimit\n"));
+    answer.supervisor = Some(view(Some("node1"), None));
+    assert!(status(&answer, None, &place()).contains("job         17 of slurm, on node1\n"));
+}
+
+#[test]
 fn a_queued_task_without_a_supervisor() {
     let mut answer = sample::queued();
     answer.next_action = Some(NextAction::DispatchAgain);

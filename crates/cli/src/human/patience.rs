@@ -22,8 +22,8 @@ impl Patience {
             let began = Instant::now();
             let is_terminal = io::stderr().is_terminal();
             let mut said = false;
-            let mut time = PATIENCE_WORTH_SAYING;
-            while receiver.recv_timeout(time) == Err(RecvTimeoutError::Timeout) {
+            let rhythm = if is_terminal { PATIENCE_WORTH_SAYING } else { PROGRESS_INTERVAL };
+            while receiver.recv_timeout(rhythm) == Err(RecvTimeoutError::Timeout) {
                 let words = format!("{what}, {}", amount::seconds(began.elapsed().as_secs_f64().round()));
                 let mut stderr = io::stderr().lock();
                 // That nobody can see it is no fault.
@@ -33,7 +33,6 @@ impl Patience {
                     writeln!(stderr, "{words}")
                 };
                 said = true;
-                time = if is_terminal { PATIENCE_WORTH_SAYING } else { PROGRESS_INTERVAL };
             }
             if said && is_terminal {
                 let _ = write!(io::stderr().lock(), "\r\x1b[K");

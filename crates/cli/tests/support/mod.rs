@@ -67,7 +67,7 @@ impl Lead {
     pub(crate) fn on(stage: &Stage) -> Self {
         Self {
             directory: directory(),
-            slots: 4,
+            slots: 8,
             home: stage.home(),
             workspace: stage.workspace(),
             programs: stage.programs(),
@@ -304,8 +304,13 @@ pub(crate) fn containment() -> &'static str {
 
 /// Waits until `look` finds something. The thing looked for is in another process's hands and tells nobody, so this looks
 /// again and again.
-pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + PATIENCE;
+pub(crate) fn until<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    until_within(PATIENCE, what, look)
+}
+
+/// The same for what takes its time.
+pub(crate) fn until_within<T>(patience: Duration, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + patience;
     loop {
         if let Some(found) = look() {
             return found;

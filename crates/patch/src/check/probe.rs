@@ -77,22 +77,28 @@ impl Probe {
         for file in &files {
             if !findings.concern(file.path) {
                 self.looked = true;
-                // A target that was read on the way through the worktree lies behind directories only.
-                let read = targets.get(file.path.as_bytes()).and_then(Option::as_ref);
-                if read.is_some_and(|target| !target.is_nested) {
+                // A target that was seen lies behind directories only.
+                let seen = targets.get(file.path.as_bytes()).and_then(Option::as_ref);
+                if seen.is_some_and(|target| !target.is_nested) {
                     continue;
                 }
                 examiner.examine(file.path, &mut |rule| findings.add_path(rule, file.path));
             }
         }
         if let (Some(shape), Some(reading), true) = (judged.shape, reading, findings.is_empty()) {
+            let answers = Answers::ask(ground, &files, shape);
+            self.version = Some(ground.isolation.version());
+            // The targets are read while git works.
+            self.patch_sha256 = ground.read(targets, patch);
             self.reading = GitReading::compare(&reading.finish(), &files);
             for difference in self.reading.differences() {
                 findings.add_detail(Rule::GitReadsItDifferently, difference.to_owned());
             }
+            // What git says of a patch that it reads differently is not heard.
             if findings.is_empty() {
-                let question = Question { ground, patch, judged, files: &files, shape };
-                self.apply(&question, targets, findings, decisions);
+                let patch = patch.bytes.as_deref().unwrap_or_default();
+                let replay = Replay { ground, patch, judged, targets };
+                self.apply(answers, &replay, &files, findings, decisions);
                 return;
             }
         }
@@ -101,21 +107,15 @@ impl Probe {
 
     fn apply(
         &mut self,
-        question: &Question<'_>,
-        targets: &mut Targets,
+        answers: Answers,
+        replay: &Replay<'_>,
+        files: &[File<'_, '_>],
         findings: &mut Findings,
         decisions: &mut Vec<Decision>,
     ) {
-        let Question { ground, patch, judged, files, shape } = *question;
+        let Answers { shape, required, alternate } = answers;
         let level = shape.level();
         let other = 1 - level;
-        let Ground { isolation, settings, worktree, .. } = ground;
-        let required = isolation.check(level, settings);
-        self.version = Some(isolation.version());
-        let alternate = may_apply(worktree, files, other).then(|| isolation.check(other, settings));
-        // The targets are read, and our own replay runs, while git works.
-        self.patch_sha256 = ground.read(targets, patch);
-        let replay = Replay { ground, patch: patch.bytes.as_deref().unwrap_or_default(), judged, targets };
         let attributes = replay.attributes(files);
         let placed: Vec<Option<(Target, Placed)>> =
             files.iter().map(|file| replay.file(file, &attributes)).collect();
@@ -200,14 +200,22 @@ struct Target {
     keeps_carriage_returns: bool,
 }
 
-/// What git is asked about.
-#[derive(Clone, Copy)]
-struct Question<'q> {
-    ground: &'q Ground,
-    patch: &'q PatchFile,
-    judged: &'q Judged<'q>,
-    files: &'q [File<'q, 'q>],
+/// Questions to git whether the patch applies, under way.
+struct Answers {
     shape: Shape,
+    required: Call,
+    /// At the other level, unless it surely does not.
+    alternate: Option<Call>,
+}
+
+impl Answers {
+    fn ask(ground: &Ground, files: &[File<'_, '_>], shape: Shape) -> Self {
+        let Ground { isolation, settings, worktree, .. } = ground;
+        let (level, other) = (shape.level(), 1 - shape.level());
+        let required = isolation.check(level, settings);
+        let alternate = may_apply(worktree, files, other).then(|| isolation.check(other, settings));
+        Self { shape, required, alternate }
+    }
 }
 
 /// Whether git could apply the patch at a level at all: it can not where a file that must exist has no name or is

@@ -1,7 +1,6 @@
 //! The order of the stages, and what runs beside what.
 
 use std::path::Path;
-use std::thread;
 
 use super::Request;
 use super::judged::Judged;
@@ -169,13 +168,12 @@ impl Run<'_> {
     fn attest(&self, ground: Ground, outcome: &mut Outcome<'_>) {
         let patch = outcome.probe.patch_sha256.take();
         let patch = patch.or_else(|| ground.read(&mut outcome.targets, &self.patch));
-        let after = thread::scope(|scope| {
-            let now = scope.spawn(|| self.patch.sha256_now(patch.as_deref()));
+        outcome.after = Digests {
+            patch: self.patch.sha256_now(patch.as_deref()),
             // A digest that could not be taken differs from the one before.
-            let worktree = attest::worktree_again(&ground.worktree, &outcome.targets).ok();
-            Digests { patch: now.join().unwrap_or_default(), worktree, ..Digests::of_git(&ground.discovery) }
-        });
-        outcome.after = after;
+            worktree: attest::worktree_again(&ground.worktree, &outcome.targets).ok(),
+            ..Digests::of_git(&ground.discovery)
+        };
         outcome.before.patch = patch;
         outcome.before.worktree = Some(ground.look.digest(&outcome.targets));
         let version = outcome.probe.version.take().unwrap_or_else(|| ground.isolation.version());

@@ -11,6 +11,9 @@ const NESTING_MAX_LEVELS: usize = 16;
 /// Longest pattern, in bytes.
 const PATTERN_MAX_BYTES: usize = 4096;
 
+/// Any way from the start of a component.
+const COMPONENT_START: &str = "(^|/)[^/]*";
+
 /// Why a pattern can not be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the pattern {pattern:?} is not supported at byte {at}")]
@@ -66,7 +69,9 @@ pub(super) struct Pattern {
 
 impl Pattern {
     pub(super) fn new(pattern: &str) -> Result<Self, PatternError> {
-        let mut reader = Reader { bytes: pattern.as_bytes(), at: 0, steps: Vec::new() };
+        // What is searched for anywhere needs no way there from the start of its component.
+        let at = if pattern.starts_with(COMPONENT_START) { COMPONENT_START.len() } else { 0 };
+        let mut reader = Reader { bytes: pattern.as_bytes(), at, steps: Vec::new() };
         let read = pattern.len() <= PATTERN_MAX_BYTES && reader.alternatives(0).is_some();
         if !read || reader.at < pattern.len() {
             return Err(PatternError { pattern: pattern.to_owned(), at: reader.at });
@@ -386,7 +391,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_general_engine_finds_the_same(pattern in patterns(), text in "[ab/._c]{0,12}") {
+        fn a_general_engine_finds_the_same(
+            start in prop_oneof![3 => Just(""), 1 => Just(COMPONENT_START)],
+            rest in patterns(),
+            text in "[ab/._c]{0,12}",
+        ) {
+            let pattern = format!("{start}{rest}");
             let known = regex::bytes::RegexBuilder::new(&pattern).unicode(false).dot_matches_new_line(true).build().unwrap();
             let ours = Pattern::new(&pattern).unwrap();
             if let Some(found) = ours.is_in(text.as_bytes()) {

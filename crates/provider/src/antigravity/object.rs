@@ -3,8 +3,9 @@
 
 use std::io::{self, Read, Write};
 
-use memchr::memchr2;
 use record::json::LINE_MAX_BYTES;
+
+use crate::raw_text::whole;
 
 const PIECE_BYTES: usize = 64 << 10;
 const ANSWER_KEY: &str = "response";
@@ -145,28 +146,5 @@ impl Split<'_> {
                 Ok((0, true))
             }
         }
-    }
-}
-
-/// How many bytes of a text are whole characters and escapes, and whether its quotation mark follows them.
-fn whole(bytes: &[u8]) -> (usize, bool) {
-    let mut position = 0;
-    while let Some(distance) = memchr2(b'"', b'\\', &bytes[position..]) {
-        let found = position + distance;
-        let escape = match &bytes[found..] {
-            [b'"', ..] => return (found, true),
-            // Half of a pair of surrogates: the other half belongs to it.
-            [b'\\', b'u', b'd' | b'D', b'8' | b'9' | b'a' | b'A' | b'b' | b'B', ..] => "\\ud83d\\ude00".len(),
-            [b'\\', b'u', ..] => "\\u00e9".len(),
-            _ => "\\n".len(),
-        };
-        position = found + escape;
-        if position > bytes.len() {
-            return (found, false);
-        }
-    }
-    match std::str::from_utf8(&bytes[position..]) {
-        Err(error) if error.error_len().is_none() => (position + error.valid_up_to(), false),
-        _ => (bytes.len(), false),
     }
 }

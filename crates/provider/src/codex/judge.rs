@@ -178,15 +178,17 @@ impl Turn {
         if self.state != TurnState::Active {
             return Err(event.misplaced());
         }
-        if !self.items.contains_key(id) && self.items.len() == ITEMS_MAX_COUNT {
-            return Err(Fault(format!("The turn has more than {ITEMS_MAX_COUNT} items.")));
-        }
-        let item = self.items.entry(id.to_owned()).or_insert_with(|| Item {
-            kind: kind.to_owned(),
-            started: false,
-            completed: false,
-            closed: false,
-        });
+        let is_full = self.items.len() == ITEMS_MAX_COUNT;
+        let item = match self.items.get_mut(id) {
+            Some(item) => item,
+            None if is_full => {
+                return Err(Fault(format!("The turn has more than {ITEMS_MAX_COUNT} items.")));
+            }
+            None => {
+                let item = Item { kind: kind.to_owned(), started: false, completed: false, closed: false };
+                self.items.entry(id.to_owned()).or_insert(item)
+            }
+        };
         let starts = event.kind == "item.started";
         if item.kind != kind || item.completed || (starts && item.started) {
             return Err(event.misplaced());

@@ -163,13 +163,14 @@ impl<'de> Visitor<'de> for Next<'_, 'de, '_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
         let (scan, node, depth) = self.enter()?;
-        let mut keys = Keys::new(node);
+        let mut keys = Keys::new(node, scan.tape);
         while let Some(key) = members.next_key_seed(NextKey { scan })? {
             if !keys.is_new(key, scan.text, scan.tape) {
                 return Err(scan.refuse(Refusal::Key));
             }
             members.next_value_seed(Next { scan, depth, key })?;
         }
+        keys.end(scan.tape);
         let end = scan.tape.nodes.len() as u32;
         scan.tape.nodes[node].content = Content::Object { end };
         Ok(())

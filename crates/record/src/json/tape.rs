@@ -7,6 +7,8 @@ pub(super) struct Tape {
     pub(super) nodes: Vec<Node>,
     /// Keys and texts that had escapes, one behind the other.
     pub(super) unescaped: String,
+    /// Hashes of the keys of the objects that are open. Keys that differ only in case have the same.
+    pub(super) hashes: Vec<u64>,
 }
 
 /// A value, and the key before it when it is in an object.
@@ -51,7 +53,8 @@ impl Span {
 
     pub(super) fn of<'a>(self, text: &'a str, unescaped: &'a str) -> &'a str {
         let source = if self.is_unescaped { unescaped } else { text };
-        &source[self.start as usize..][..self.length as usize]
+        let start = self.start as usize;
+        &source[start..start + self.length as usize]
     }
 }
 
@@ -59,6 +62,7 @@ impl Tape {
     pub(super) fn clear(&mut self) {
         self.nodes.clear();
         self.unescaped.clear();
+        self.hashes.clear();
     }
 
     /// Keeps a key or text that stands nowhere as it is.

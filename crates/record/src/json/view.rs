@@ -5,7 +5,7 @@ use serde_json::Map;
 use super::error::DecodeError;
 use super::limits::Limits;
 use super::read;
-use super::tape::{Content, Node, Tape};
+use super::tape::{Content, Span, Tape};
 
 /// Reads lines of a provider's event stream, one after the other in the same memory.
 #[derive(Debug, Default)]
@@ -44,18 +44,23 @@ struct Members<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Source<'a> {
     text: &'a str,
-    unescaped: &'a str,
-    nodes: &'a [Node],
+    tape: &'a Tape,
+}
+
+impl<'a> Source<'a> {
+    fn at(self, span: Span) -> &'a str {
+        span.of(self.text, &self.tape.unescaped)
+    }
 }
 
 impl<'a> Value<'a> {
     /// The one value of a text.
     pub(super) fn root(text: &'a str, tape: &'a Tape) -> Self {
-        Self { source: Source { text, unescaped: &tape.unescaped, nodes: &tape.nodes }, index: 0 }
+        Self { source: Source { text, tape }, index: 0 }
     }
 
     fn content(self) -> Content {
-        self.source.nodes[self.index].content
+        self.source.tape.nodes[self.index].content
     }
 
     fn members(self, end: u32) -> Members<'a> {
@@ -65,7 +70,7 @@ impl<'a> Value<'a> {
     /// The text that this is.
     pub fn as_str(self) -> Option<&'a str> {
         match self.content() {
-            Content::Text(span) => Some(span.of(self.source.text, self.source.unescaped)),
+            Content::Text(span) => Some(self.source.at(span)),
             _ => None,
         }
     }
@@ -126,7 +131,7 @@ impl<'a> Value<'a> {
             Content::Unsigned(number) => number.into(),
             Content::Signed(number) => number.into(),
             Content::Float(number) => number.into(),
-            Content::Text(span) => span.of(self.source.text, self.source.unescaped).into(),
+            Content::Text(span) => self.source.at(span).into(),
             Content::Array { end } => self.members(end).map(|(_, value)| value.to_owned()).collect(),
             Content::Object { end } => Object(self.members(end)).to_owned().into(),
         }
@@ -136,7 +141,15 @@ impl<'a> Value<'a> {
 impl<'a> Object<'a> {
     /// The value of a key.
     pub fn get(self, key: &str) -> Option<Value<'a>> {
-        self.iter().find(|member| member.0 == key).map(|member| member.1)
+        let Members { source, next: mut index, end } = self.0;
+        while index < end {
+            let node = &source.tape.nodes[index];
+            if source.at(node.key) == key {
+                return Some(Value { source, index });
+            }
+            index = node.next(index);
+        }
+        None
     }
 
     /// The text of a key; nothing when there is no value or one of another kind.
@@ -159,12 +172,12 @@ impl<'a> Iterator for Members<'a> {
     type Item = (&'a str, Value<'a>);
 
     fn next(&mut self) -> Option<Self::Item> {
-        let Source { text, unescaped, nodes } = self.source;
         if self.next == self.end {
             return None;
         }
         let index = self.next;
-        self.next = nodes[index].next(index);
-        Some((nodes[index].key.of(text, unescaped), Value { source: self.source, index }))
+        let node = &self.source.tape.nodes[index];
+        self.next = node.next(index);
+        Some((self.source.at(node.key), Value { source: self.source, index }))
     }
 }

@@ -78,3 +78,79 @@ fn quoted(word: &OsString) -> OsString {
 pub(super) fn log(directory: &str) -> String {
     format!("{}/%N.log", directory.replace('%', "%%"))
 }
+
+#[cfg(test)]
+mod tests {
+    use record::ByteSize;
+    use record::request::{RequestedConfig, RequestedLimits};
+
+    use super::*;
+
+    fn request(permission: Permission, memory_bytes: Option<u64>, cpus: Option<u32>) -> Request {
+        Request {
+            schema_version: 1,
+            root_id: "12".repeat(16).parse().unwrap(),
+            task_id: "ab".repeat(16).parse().unwrap(),
+            provider: "codex:exec".parse().unwrap(),
+            canonical_cwd: record::AbsolutePath::new(std::path::Path::new("/w")).unwrap(),
+            requested_config: RequestedConfig {
+                model: None,
+                effort: None,
+                permission,
+                budget: "90s".parse().unwrap(),
+                native_timeout: None,
+            },
+            limits: RequestedLimits {
+                max_output_bytes: ByteSize::from_bytes(1 << 20),
+                first_output: None,
+                start_by: None,
+                lease_wait: "20m".parse().unwrap(),
+                memory_bytes: memory_bytes.map(ByteSize::from_bytes),
+                pids: None,
+                cpus,
+            },
+            fence: None,
+            environment_file: None,
+            prior_session: None,
+            brief_sha256: record::Sha256Digest::of(b"x"),
+            brief_length: 1,
+        }
+    }
+
+    fn words_of(request: &Request, options: &[&str]) -> Vec<String> {
+        let options: Vec<String> = options.iter().map(|option| (*option).to_owned()).collect();
+        let runner = ["/a b/it's".into(), "--root".into(), "/r".into()];
+        words(request, &options, &runner, &log("/r 100%/slurm"))
+            .into_iter()
+            .map(|word| word.into_string().unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn the_script_becomes_the_runner_whatever_its_path() {
+        let words = words_of(&request(Permission::ReadOnly, None, None), &[]);
+        assert_eq!(words.last().unwrap(), r"--wrap=exec '/a b/it'\''s' '--root' '/r'");
+        assert!(words.contains(&"--output=/r 100%%/slurm/%N.log".to_owned()), "{words:?}");
+        let name = format!("--job-name=delegate:{}:{}", "12".repeat(16), "ab".repeat(16));
+        assert!(words.contains(&name), "{words:?}");
+    }
+
+    #[test]
+    fn limits_of_the_job_lie_around_those_of_the_turn() {
+        let words = words_of(&request(Permission::ReadOnly, None, None), &[]);
+        assert!(words.contains(&"--time=7".to_owned()), "{words:?}");
+        assert!(!words.iter().any(|word| word.starts_with("--mem") || word.starts_with("--cpus")));
+        let words = words_of(&request(Permission::WorkspaceWrite, Some((300 << 20) + 1), Some(2)), &[]);
+        for word in ["--time=27", "--mem=365M", "--cpus-per-task=2"] {
+            assert!(words.contains(&word.to_owned()), "{word}: {words:?}");
+        }
+    }
+
+    #[test]
+    fn nothing_in_the_settings_stands_behind_what_is_decided() {
+        let words = words_of(&request(Permission::ReadOnly, None, None), &["--time=1", "--partition=x"]);
+        let place = |word: &str| words.iter().position(|other| other == word).unwrap();
+        assert!(place("--time=1") < place("--time=7"));
+        assert!(place("--partition=x") < place("--no-requeue"));
+    }
+}

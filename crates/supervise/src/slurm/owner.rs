@@ -185,15 +185,12 @@ impl Owned {
         jobs.into_iter().filter(|job| job.name == self.name).collect()
     }
 
-    /// Those of the task as this process saw them last; from the accounting when the turn was launched, nobody acts on it and
-    /// the controller has forgotten the job. `None` when the controller could not be asked.
+    /// Those of the task as this process saw them last; from the accounting when the turn was launched and the controller has
+    /// forgotten the job. `None` when the controller could not be asked.
     fn seen(&self, task: &Task) -> Option<Vec<Job>> {
         let client = Client::of(&self.binding).ok()?;
         let jobs = look::jobs(&client, &self.name)?;
-        let is_forgotten = jobs.is_empty()
-            && matches!(is_launched(task), Ok(true))
-            && matches!(task.run_locked(), Ok(false));
-        if !is_forgotten {
+        if !jobs.is_empty() || !matches!(is_launched(task), Ok(true)) {
             return Some(jobs);
         }
         Some(look::accounted(&client, &self.name, self.submission.admitted_at).unwrap_or(jobs))

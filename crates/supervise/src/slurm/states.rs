@@ -83,3 +83,78 @@ fn state(word: &str) -> SupervisorState {
 pub(super) fn current(jobs: &[Job]) -> Option<&Job> {
     jobs.iter().max_by_key(|job| (job.may_run(), job.number))
 }
+
+#[cfg(test)]
+mod tests {
+    use SupervisorState::{Ended, Queued, Running, Unknown};
+
+    use super::*;
+
+    /// As Slurm 22.05.8 said it.
+    const QUEUE: &str = include_str!("captured/squeue.txt");
+    /// A moment later, when the node was lost.
+    const QUEUE_LATER: &str = include_str!("captured/squeue-later.txt");
+    /// As Slurm 22.05.8 with accounting said it of the same jobs and of some that its controller had forgotten.
+    const ACCOUNT: &str = include_str!("captured/sacct.txt");
+
+    fn seen(jobs: &[Job]) -> Vec<(u64, SupervisorState, Option<&str>, Option<&str>)> {
+        jobs.iter().map(|job| (job.number, job.state, job.node.as_deref(), job.reason.as_deref())).collect()
+    }
+
+    #[test]
+    fn jobs_as_the_controller_tells_them() {
+        let cancelled = (6, Ended, Some("node1"), Some("CANCELLED"));
+        let waiting = (4, Queued, None, Some("BeginTime"));
+        let jobs = of_queue(QUEUE.as_bytes());
+        assert_eq!(seen(&jobs), [cancelled, waiting, (7, Running, Some("node1"), None)]);
+        let lost = (7, Ended, Some("node1"), Some("NODE_FAIL"));
+        assert_eq!(seen(&of_queue(QUEUE_LATER.as_bytes())), [cancelled, lost, waiting]);
+        assert!(jobs.iter().all(|job| job.name.starts_with("delegate:1212")));
+    }
+
+    #[test]
+    fn jobs_as_the_accounting_tells_them() {
+        let jobs = of_account(ACCOUNT.as_bytes());
+        assert_eq!(
+            seen(&jobs),
+            [
+                (1, Ended, Some("node1"), Some("COMPLETED")),
+                (2, Ended, None, Some("CANCELLED")),
+                (3, Ended, Some("node1"), Some("FAILED")),
+                (5, Ended, Some("node1"), Some("FAILED")),
+                (6, Ended, Some("node1"), Some("CANCELLED")),
+                (7, Ended, Some("node1"), Some("NODE_FAIL")),
+            ]
+        );
+    }
+
+    #[test]
+    fn a_job_that_still_completes_is_not_over_and_an_unknown_word_says_nothing() {
+        for (word, state) in
+            [("COMPLETING", Running), ("RUNNING", Running), ("REVOKED", Unknown), ("", Unknown)]
+        {
+            let jobs = of_queue(format!("1|{word}|||x").as_bytes());
+            assert_eq!(jobs[0].state, state, "{word}");
+            assert!(jobs[0].may_run());
+        }
+    }
+
+    #[test]
+    fn what_is_no_job_is_nobodys() {
+        assert!(of_queue(b"").is_empty());
+        assert!(
+            of_queue(b"slurm_load_jobs error\n|||\nx|RUNNING|a|b|c\n1_[2-3]|PENDING|||x\n\xff\xfe")
+                .is_empty()
+        );
+        let jobs = of_queue(b"5|RUNNING|node1|None|a|b|c\n");
+        assert_eq!(jobs[0].name, "a|b|c", "a name may hold anything");
+    }
+
+    #[test]
+    fn a_job_that_may_run_counts_before_a_newer_one_that_ended() {
+        let jobs = of_queue(b"1|FAILED|||x\n2|PENDING|||x\n3|FAILED|||x\n");
+        assert_eq!(current(&jobs).map(|job| job.number), Some(2));
+        assert_eq!(current(&[jobs[0].clone(), jobs[2].clone()]).map(|job| job.number), Some(3));
+        assert_eq!(current(&[]), None);
+    }
+}

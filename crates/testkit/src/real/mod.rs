@@ -11,6 +11,6 @@ mod turn;
 
 pub use component::{Component, Pins, PinsError, target_directory, workspace_directory};
 pub use pueue::pueue_for_test;
-pub use skip::{REQUIRE_REAL_VARIABLE, SKIP_LOG_VARIABLE, SKIPPED_PREFIX, note_missing, skip};
+pub use skip::{REQUIRE_REAL_VARIABLE, SKIP_LOG_VARIABLE, SKIPPED_PREFIX, leave_out, skip};
 pub use stage::{Stage, StageError};
 pub use turn::{Ending, Finished, Permission, Turn};

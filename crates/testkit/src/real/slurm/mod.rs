@@ -6,9 +6,11 @@
 
 mod node;
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -28,7 +30,8 @@ const PLACES: [&str; 3] = ["/usr/sbin", "/usr/bin", "/bin"];
 const CONTROLLER_PORT: u16 = 6817;
 const FIRST_NODE_PORT: u16 = 6818;
 /// A wait that ends here is a failure, not a measurement.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(30);
+const KEY_BYTES: usize = 128;
 const RHYTHM: Duration = Duration::from_millis(20);
 
 /// How a cluster is made.
@@ -81,12 +84,13 @@ impl Cluster {
     /// Something can not be started, or does not come up.
     pub fn start(plan: &Plan) -> io::Result<Self> {
         closed_network::enter().map_err(io::Error::other)?;
+        closed_network::look_connected()?;
         let directory = TempDir::new()?;
         let place = |name: &str| directory.path().join(name);
         fs::create_dir(place("state"))?;
-        fs::write(place("key"), key())?;
-        fs::set_permissions(place("key"), std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
-        fs::set_permissions(directory.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))?;
+        fs::write(place("key"), key()?)?;
+        fs::set_permissions(place("key"), PermissionsExt::from_mode(0o600))?;
+        fs::set_permissions(directory.path(), PermissionsExt::from_mode(0o755))?;
         fs::write(place("slurm.conf"), configuration(directory.path(), plan))?;
         let file = |flag: &str, name: &str| format!("--{flag}={}", place(name).display());
         let munge = daemon(
@@ -176,7 +180,6 @@ impl Cluster {
     ///
     /// # Panics
     /// It does not.
-    #[must_use]
     pub fn ask(&self, program: &str, words: &[&str]) -> String {
         let output = self.program(program).args(words).output();
         let output = output.unwrap_or_else(|error| panic!("{program}: {error}"));
@@ -190,10 +193,12 @@ impl Cluster {
     /// They are not in time.
     pub fn wait_for_idle_nodes(&self, count: usize) -> io::Result<()> {
         self.wait("idle nodes", || {
-            let states = self.program("sinfo").args(["--noheader", "--Node", "--format=%T"]).output();
-            states.is_ok_and(|output| {
-                String::from_utf8_lossy(&output.stdout).lines().filter(|state| *state == "idle").count()
-                    == count
+            // A line for each partition that a node is in.
+            let nodes = self.program("sinfo").args(["--noheader", "--Node", "--format=%N %T"]).output();
+            nodes.is_ok_and(|output| {
+                let text = String::from_utf8_lossy(&output.stdout);
+                let idle: BTreeSet<&str> = text.lines().filter(|line| line.ends_with(" idle")).collect();
+                idle.len() == count
             })
         })
     }
@@ -261,14 +266,10 @@ fn end(mut child: Child) -> io::Result<()> {
 }
 
 /// A key that nobody else has.
-fn key() -> String {
-    (0..4).map(|_| tempfile_name()).collect()
-}
-
-fn tempfile_name() -> String {
-    let name = tempfile::Builder::new().rand_bytes(32).prefix("").tempfile();
-    name.map(|file| file.path().file_name().unwrap_or_default().to_string_lossy().into_owned())
-        .unwrap_or_default()
+fn key() -> io::Result<Vec<u8>> {
+    let mut key = vec![0; KEY_BYTES];
+    File::open("/dev/urandom")?.read_exact(&mut key)?;
+    Ok(key)
 }
 
 fn configuration(directory: &Path, plan: &Plan) -> String {
