@@ -35,6 +35,25 @@ pub struct WriteFence {
     /// Directories by which the gate proves the fence: creating a file there must be refused once it stands. In at least one
     /// of them this user could create a file without the fence; else nothing would be proved.
     pub forbidden: Vec<PathBuf>,
+    /// What may be read and executed; without a value neither is limited.
+    pub access: Option<AccessFence>,
+}
+
+/// What a child may read and execute beside what it may write. The contents of files alone are kept back: names, kinds and
+/// modes stay visible everywhere, so that a program can walk to what it may read.
+///
+/// A file that may be written may be read too. A program that is executed needs its loader and, for a script, its interpreter
+/// among the executable files; libraries are only read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccessFence {
+    /// Files and directories below which file contents may be read. What is missing is not granted.
+    pub readable: Vec<PathBuf>,
+    /// Files, and directories below which files, may be executed and read. What is missing is not granted.
+    pub executable: Vec<PathBuf>,
+    /// An existing file that is granted: the gate proves that it can be opened once the fence stands.
+    pub proof_allowed: PathBuf,
+    /// An existing file that is not granted and that this user could read: the gate proves that opening it is refused.
+    pub proof_refused: PathBuf,
 }
 
 /// How much of the fence this kernel offers to this process.

@@ -36,7 +36,7 @@ pub use child::{Child, Ending};
 pub use clock::boot_clock;
 pub use detach::close_inherited_descriptors;
 pub use error::{GateStep, StartError};
-pub use fence::{Fence, FenceSupport, WriteFence, fence_support};
+pub use fence::{AccessFence, Fence, FenceSupport, WriteFence, fence_support};
 pub use gate::{Containment, GATE_WORD, Gate, LaunchSpec, Program, enter_gate_if_asked};
 pub use host::{boot_id, host_name, machine_id, pid_namespace};
 pub use identity::{ProcessIdentity, ProcessState, is_at_gate, process_state};

@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signal::{SigSet, Signal, raise};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
 /// SIGTERM, SIGINT and SIGHUP, held back from their default effect and readable one by one (STATE.md 3.5: to a runner
@@ -35,5 +35,17 @@ impl TerminationSignals {
     pub fn take(&self) -> Option<i32> {
         let information = self.0.read_signal().ok().flatten()?;
         i32::try_from(information.ssi_signo).ok()
+    }
+
+    /// Ends this process by a signal that was taken, as if it had never been held back: whoever waits for the process sees
+    /// by what it ended.
+    pub fn end_by(self, number: i32) -> ! {
+        if let Ok(signal) = Signal::try_from(number) {
+            let mut set = SigSet::empty();
+            set.add(signal);
+            // Blocked only in the threads that block() was called for, of which this is one.
+            let _ = set.thread_unblock().and_then(|()| raise(signal));
+        }
+        std::process::exit(128 + number)
     }
 }

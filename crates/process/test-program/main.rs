@@ -157,7 +157,8 @@ fn asked_for_fence() -> io::Result<()> {
     println!("{:?}", process::fence_support());
     let mut spec = shell(Path::new("/dev/null"), "exit 0")?;
     let forbidden = vec![env::temp_dir().canonicalize()?];
-    spec.fence = Fence::Ours(WriteFence { directories: Vec::new(), files: Vec::new(), forbidden });
+    spec.fence =
+        Fence::Ours(WriteFence { directories: Vec::new(), files: Vec::new(), forbidden, access: None });
     spec.containment = Containment::ProcessGroup;
     match Gate::spawn(&env::current_exe()?, spec) {
         Ok(_) => println!("raised"),

@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use common::{append, ending, pipe, shell, start, test_program};
-use process::{Ending, Fence, Gate, GateStep, LaunchSpec, StartError, WriteFence};
+use process::{AccessFence, Ending, Fence, Gate, GateStep, LaunchSpec, StartError, WriteFence};
 use tempfile::TempDir;
 
 /// Two directories that may be written, and one that may not.
@@ -36,6 +36,7 @@ impl Place {
             directories: vec![self.path("granted"), self.path("second")],
             files: ["/dev/null", "/dev/zero", "/nowhere/at/all"].map(PathBuf::from).into(),
             forbidden: vec![self.path("outside")],
+            access: None,
         }
     }
 
@@ -278,4 +279,56 @@ fn a_kernel_without_landlock_is_said_to_be_one() {
             libc::EOPNOTSUPP
         )
     );
+}
+
+/// What may be read and executed behind the fence of a place: the shell, its loader and libraries, and `granted`.
+fn access(place: &Place) -> AccessFence {
+    let mut readable: Vec<PathBuf> =
+        ["/usr/lib", "/lib", "/lib64", "/etc", "/dev/null"].map(PathBuf::from).into();
+    readable.push(place.path("granted"));
+    AccessFence {
+        readable,
+        executable: ["/bin/sh", "/usr/bin/cat", "/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"]
+            .map(PathBuf::from)
+            .into(),
+        proof_allowed: place.path("granted/file"),
+        proof_refused: place.path("outside/file"),
+    }
+}
+
+#[test]
+fn reading_and_executing_can_be_limited() {
+    let place = Place::new();
+    let run = |script: &str| {
+        let mut spec = place.script(script);
+        spec.fence = Fence::Ours(WriteFence { access: Some(access(&place)), ..place.fence() });
+        start(spec).ending() == Ending::Exited(0)
+    };
+    assert!(run("cat granted/file && echo x >second/new && cat second/new && test -f outside/file"));
+    for refused in
+        ["cat outside/file", "read line <outside/file", "/usr/bin/id", "ls /", "cp granted/file second/c"]
+    {
+        assert!(!run(refused), "{refused}");
+    }
+}
+
+#[test]
+fn a_limit_of_reading_that_can_not_be_proved_is_no_limit() {
+    let place = Place::new();
+    let failure = |change: fn(&mut AccessFence, &Place)| {
+        let mut limit = access(&place);
+        change(&mut limit, &place);
+        let mut spec = place.script("true");
+        spec.fence = Fence::Ours(WriteFence { access: Some(limit), ..place.fence() });
+        failed_step(spec).0
+    };
+    assert_eq!(
+        failure(|limit, place| limit.proof_refused = place.path("granted/file")),
+        GateStep::FenceProof
+    );
+    assert_eq!(
+        failure(|limit, place| limit.proof_allowed = place.path("outside/file")),
+        GateStep::FenceProof
+    );
+    assert_eq!(failure(|limit, place| limit.proof_refused = place.path("nothing")), GateStep::Grants);
 }

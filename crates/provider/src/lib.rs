@@ -28,6 +28,7 @@ mod probe;
 mod profile;
 mod raw_text;
 mod roots;
+mod runner;
 mod screen;
 mod skim;
 mod standard_error;

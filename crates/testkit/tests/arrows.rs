@@ -15,6 +15,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("gates", &["record"]),
     ("patch", &["record"]),
     ("contract", &["record", "gates", "patch"]),
+    ("executors", &["record", "gates", "process", "provider"]),
     ("supervise", &["record", "fault", "store", "process"]),
     ("turn", &["record", "fault", "store", "process", "provider", "supervise"]),
     (
@@ -102,6 +103,15 @@ fn no_room_but_the_programs_depends_on_the_contract() {
         .map(|(room, _)| room)
         .collect();
     assert!(dependent.is_empty(), "{dependent:?} depends on the contract");
+}
+
+/// A runner enforces its own rules; that its artifacts are what the contract says is a matter of its tests.
+#[test]
+fn no_runner_knows_contract_verifier_or_task() {
+    let inside = &dependencies()["executors"];
+    for stranger in ["contract", "patch", "turn", "store", "supervise", "cli"] {
+        assert!(!inside.contains(stranger), "a runner depends on {stranger}");
+    }
 }
 
 #[test]

@@ -172,6 +172,7 @@ fn around(
         directories: config.writable_roots.iter().map(AbsolutePath::to_path_buf).chain(more).collect(),
         files: DEVICES.map(PathBuf::from).into(),
         forbidden: proofs,
+        access: None,
     }))
 }
 

@@ -11,7 +11,7 @@ use record::words::Permission;
 use record::{ByteSize, ProfileId, Span};
 use turn::{BriefSource, DispatchInput};
 
-use crate::arguments::{Capabilities, Globals, Mode, Models, Preflight, Wishes};
+use crate::arguments::{Capabilities, Globals, Lane, Mode, Models, Preflight, Wishes};
 use crate::context;
 use crate::exit::{self, Exit};
 use crate::human::catalogue;
@@ -57,7 +57,12 @@ pub(super) fn preflight(globals: &Globals, arguments: &Preflight) -> io::Result<
         Ok(setting) => setting,
         Err(refusal) => return super::fail(globals, &refusal.answer("preflight")),
     };
-    let input = asked(&arguments.provider, arguments.cwd.clone(), &arguments.mode, &arguments.wishes);
+    let input = asked(
+        &arguments.provider,
+        arguments.cwd.clone(),
+        &arguments.mode,
+        (&arguments.wishes, &arguments.lane),
+    );
     let patience = Patience::on_stderr(globals.json, format!("asking {}", arguments.provider));
     let answer = turn::preflight(&setting.context, &input);
     drop(patience);
@@ -79,7 +84,7 @@ pub(super) fn models(globals: &Globals, arguments: &Models) -> io::Result<Exit> 
         None => std::env::current_dir()?,
     };
     let mode = Mode { permission: Permission::ReadOnly, budget: Span::from_seconds(BUDGET_DEFAULT_SECONDS) };
-    let input = asked(&arguments.provider, cwd, &mode, &Wishes::default());
+    let input = asked(&arguments.provider, cwd, &mode, (&Wishes::default(), &Lane::default()));
     let patience = Patience::on_stderr(globals.json, format!("asking {} for its models", arguments.provider));
     let listed = turn::models(&setting.context, &input);
     drop(patience);
@@ -106,7 +111,7 @@ pub(super) fn models(globals: &Globals, arguments: &Models) -> io::Result<Exit> 
     Ok(exit)
 }
 
-fn asked(provider: &ProfileId, cwd: PathBuf, mode: &Mode, wishes: &Wishes) -> DispatchInput {
+fn asked(provider: &ProfileId, cwd: PathBuf, mode: &Mode, (wishes, lane): (&Wishes, &Lane)) -> DispatchInput {
     DispatchInput {
         provider: Some(provider.clone()),
         brief: BriefSource::default(),
@@ -117,6 +122,8 @@ fn asked(provider: &ProfileId, cwd: PathBuf, mode: &Mode, wishes: &Wishes) -> Di
         native_timeout: wishes.native_timeout,
         model: wishes.model.clone(),
         effort: wishes.effort.clone(),
+        lane: lane.lane.clone(),
+        allow_provisional: lane.allow_provisional,
         fence: wishes.fence,
         environment_file: wishes.env_file.clone(),
         max_output: ByteSize::from_bytes(OUTPUT_DEFAULT_BYTES),

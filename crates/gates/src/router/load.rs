@@ -20,6 +20,7 @@ pub struct Router {
     pub(super) file: String,
     pub(super) document: Json,
     pub(super) gate: CentralGate,
+    executable: Vec<(Family, ExecutableGate)>,
 }
 
 impl Router {
@@ -51,10 +52,15 @@ impl Router {
         let gates = Gates { central: &gate, evidence: &evidence_store, executable: &executable };
         let findings = rules::check(gates);
         if findings.is_empty() {
-            Ok(Self { file: central.label, document, gate })
+            Ok(Self { file: central.label, document, gate, executable })
         } else {
             Err(broken(&central.label, findings))
         }
+    }
+
+    /// The executable gate of a family, which says the same as the central gate (router.md 1.4, rule 11).
+    pub fn executable(&self, family: Family) -> Option<&ExecutableGate> {
+        self.executable.iter().find(|(own, _)| *own == family).map(|(_, gate)| gate)
     }
 }
 

@@ -15,7 +15,7 @@ use rustix::fs::{
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::getpid;
 
-use super::wire::FenceOrder;
+use super::wire::{AccessOrder, FenceOrder};
 use crate::error::GateStep;
 use crate::fence::{FenceSupport, fence_support};
 
@@ -36,14 +36,19 @@ const WRITES_BELOW: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
 pub(super) fn raise(order: &FenceOrder<'_>) -> Result<(), Failure> {
     let directories = open_directories(&order.directories).map_err(|error| (GateStep::Grants, error))?;
     let files = open_files(&order.files).map_err(|error| (GateStep::Grants, error))?;
+    for proof in order.access.iter().flat_map(|access| [access.proof_allowed, access.proof_refused]) {
+        // What can not be read now would seem to be refused by the fence.
+        open_to_read(proof).map_err(|error| (GateStep::Grants, error.into()))?;
+    }
     let places = open_directories(&order.forbidden).map_err(|error| (GateStep::FenceProof, error))?;
     let provable = places.iter().any(is_writable_without_fence);
-    restrict(directories, files).map_err(|error| (GateStep::Fence, error))?;
+    restrict(directories, files, order.access.as_ref()).map_err(|error| (GateStep::Fence, error))?;
     let proof = || {
         if !provable {
             return Err(Errno::NOTRECOVERABLE.into());
         }
-        places.iter().try_for_each(prove_refused)
+        places.iter().try_for_each(prove_refused)?;
+        order.access.as_ref().map_or(Ok(()), prove_access)
     };
     proof().map_err(|error| (GateStep::FenceProof, error))
 }
@@ -70,32 +75,78 @@ fn open_files(paths: &[&CStr]) -> io::Result<Vec<OwnedFd>> {
     Ok(opened)
 }
 
-fn restrict(directories: Vec<OwnedFd>, files: Vec<OwnedFd>) -> io::Result<()> {
+fn open_to_read(path: &CStr) -> Result<OwnedFd, Errno> {
+    retry_on_intr(|| open(path, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty()))
+}
+
+fn prove_access(order: &AccessOrder<'_>) -> io::Result<()> {
+    open_to_read(order.proof_allowed)?;
+    match open_to_read(order.proof_refused) {
+        Err(Errno::ACCESS) => Ok(()),
+        Err(error) => Err(error.into()),
+        Ok(_) => Err(Errno::NOTRECOVERABLE.into()),
+    }
+}
+
+fn restrict(
+    directories: Vec<OwnedFd>,
+    files: Vec<OwnedFd>,
+    access: Option<&AccessOrder<'_>>,
+) -> io::Result<()> {
     let support = fence_support();
     if !support.is_sufficient() {
         return Err(Errno::OPNOTSUPP.into());
     }
     let build = || -> Result<RulesetCreated, landlock::RulesetError> {
+        // A directory or file that may be written may be read as well.
+        let reads = if access.is_some() { BitFlags::from(AccessFs::ReadFile) } else { BitFlags::empty() };
         let mut ruleset =
             Ruleset::default().set_compatibility(CompatLevel::HardRequirement).handle_access(WRITES)?;
+        if access.is_some() {
+            ruleset = ruleset.handle_access(reads | AccessFs::Execute)?;
+        }
         if matches!(support, FenceSupport::WritesAndSignals { .. }) {
             ruleset = ruleset.scope(Scope::Signal)?;
         }
         let mut ruleset = ruleset.create()?;
         for directory in directories {
-            ruleset = ruleset.add_rule(PathBeneath::new(directory, WRITES_BELOW))?;
+            ruleset = ruleset.add_rule(PathBeneath::new(directory, WRITES_BELOW | reads))?;
         }
         for file in files {
-            ruleset = ruleset.add_rule(PathBeneath::new(file, AccessFs::WriteFile))?;
+            ruleset = ruleset.add_rule(PathBeneath::new(file, reads | AccessFs::WriteFile))?;
         }
         Ok(ruleset)
     };
-    let status = build().and_then(RulesetCreated::restrict_self).map_err(|error| system_error(&error))?;
+    let mut ruleset = build().map_err(|error| system_error(&error))?;
+    if let Some(access) = access {
+        ruleset = grant(ruleset, &access.readable, AccessFs::ReadFile.into())?;
+        ruleset = grant(ruleset, &access.executable, AccessFs::ReadFile | AccessFs::Execute)?;
+    }
+    let status = ruleset.restrict_self().map_err(|error| system_error(&error))?;
     if status.ruleset == RulesetStatus::FullyEnforced && status.no_new_privs {
         Ok(())
     } else {
         Err(Errno::OPNOTSUPP.into())
     }
+}
+
+/// Grants what is there of some paths. One is open at a time: "all but a directory" can be thousands.
+fn grant(
+    mut ruleset: RulesetCreated,
+    paths: &[&CStr],
+    access: BitFlags<AccessFs>,
+) -> io::Result<RulesetCreated> {
+    for path in paths.iter().copied() {
+        match retry_on_intr(|| open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())) {
+            Ok(granted) => {
+                let rule = PathBeneath::new(granted, access);
+                ruleset = ruleset.add_rule(rule).map_err(|error| system_error(&error))?;
+            }
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(ruleset)
 }
 
 /// The error of the system call at the bottom of an error; without one the library refused by itself.

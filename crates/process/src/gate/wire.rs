@@ -32,7 +32,7 @@ const DESCRIPTORS_MAX: usize = 4;
 
 const MAGIC: &[u8; 8] = b"dlggate1";
 const HEADER_BYTES: usize = 16;
-const NUMBERS: usize = 10;
+const NUMBERS: usize = 13;
 
 /// What the gate says.
 #[derive(Debug)]
@@ -91,15 +91,28 @@ pub(super) struct FenceOrder<'body> {
     pub(super) directories: Vec<&'body CStr>,
     pub(super) files: Vec<&'body CStr>,
     pub(super) forbidden: Vec<&'body CStr>,
+    pub(super) access: Option<AccessOrder<'body>>,
 }
 
-/// The body: ten numbers, then the strings, each ended by NUL.
+/// What the fence of an [`Order`] leaves to be read and executed, and how that is proved.
+#[derive(Debug)]
+pub(super) struct AccessOrder<'body> {
+    pub(super) readable: Vec<&'body CStr>,
+    pub(super) executable: Vec<&'body CStr>,
+    pub(super) proof_allowed: &'body CStr,
+    pub(super) proof_refused: &'body CStr,
+}
+
+/// The body: thirteen numbers, then the strings, each ended by NUL.
 pub(super) fn encode(spec: &LaunchSpec) -> Result<Vec<u8>, StartError> {
     let fence = match &spec.fence {
         Fence::Ours(fence) => Some(fence),
         Fence::None | Fence::Theirs => None,
     };
     let paths = fence.map_or([&[][..]; 3], |fence| [&fence.directories, &fence.files, &fence.forbidden]);
+    let access = fence.and_then(|fence| fence.access.as_ref());
+    let reads = access.map_or([&[][..]; 2], |access| [&access.readable, &access.executable]);
+    let proofs = access.map(|access| [access.proof_allowed.as_path(), access.proof_refused.as_path()]);
     let numbers: [u64; NUMBERS] = [
         u64::from(matches!(spec.program, Program::Path(_))),
         u64::from(spec.umask),
@@ -111,6 +124,9 @@ pub(super) fn encode(spec: &LaunchSpec) -> Result<Vec<u8>, StartError> {
         paths[0].len() as u64,
         paths[1].len() as u64,
         paths[2].len() as u64,
+        u64::from(access.is_some()),
+        reads[0].len() as u64,
+        reads[1].len() as u64,
     ];
     let mut body: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
     let program = match &spec.program {
@@ -118,7 +134,8 @@ pub(super) fn encode(spec: &LaunchSpec) -> Result<Vec<u8>, StartError> {
         Program::Descriptor(_) => None,
     };
     let lists = spec.argv.iter().chain(&spec.environment).map(|string| string.as_os_str());
-    let paths = paths.into_iter().flatten().map(|path| path.as_os_str());
+    let paths = paths.into_iter().chain(reads).flatten().map(|path| path.as_os_str());
+    let paths = paths.chain(proofs.into_iter().flatten().map(std::path::Path::as_os_str));
     let strings = program.into_iter().chain([spec.directory.as_os_str()]).chain(lists).chain(paths);
     for string in strings {
         append(&mut body, string)?;
@@ -148,8 +165,8 @@ pub(super) fn decode(body: &[u8]) -> Option<Order<'_>> {
         rest = after;
         *number = u64::from_le_bytes(*bytes);
     }
-    let [by_path, umask, has_limit, limit, arguments, variables, has_fence, directories, files, forbidden] =
-        numbers;
+    let [by_path, umask, has_limit, limit, arguments, variables, has_fence, rest_of_numbers @ ..] = numbers;
+    let [directories, files, forbidden, has_access, readable, executable] = rest_of_numbers;
     let mut string = || -> Option<&CStr> {
         let string = CStr::from_bytes_until_nul(rest).ok()?;
         rest = rest.get(string.count_bytes() + 1..)?;
@@ -159,11 +176,13 @@ pub(super) fn decode(body: &[u8]) -> Option<Order<'_>> {
     let directory = string()?;
     let mut strings = |count: u64| (0..count).map(|_| string()).collect::<Option<Vec<_>>>();
     let (argv, environment) = (strings(arguments)?, strings(variables)?);
-    let fence = FenceOrder {
-        directories: strings(directories)?,
-        files: strings(files)?,
-        forbidden: strings(forbidden)?,
+    let (directories, files, forbidden) = (strings(directories)?, strings(files)?, strings(forbidden)?);
+    let (readable, executable) = (strings(readable)?, strings(executable)?);
+    let access = match has_access {
+        0 => None,
+        _ => Some(AccessOrder { readable, executable, proof_allowed: string()?, proof_refused: string()? }),
     };
+    let fence = FenceOrder { directories, files, forbidden, access };
     rest.is_empty().then_some(Order {
         program,
         directory,

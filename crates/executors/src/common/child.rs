@@ -1,0 +1,269 @@
+//! One child with a wall-clock limit: TERM to it and its descendants, KILL ten seconds later, and nothing left behind
+//! (runners.md 0.1).
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use process::{
+    COOKIE_NAME, Child, Containment, Ending, Fence, Gate, GateStep, LaunchSpec, Program, SealedInput,
+    StartError, TerminationSignals, Tree, become_subreaper,
+};
+
+use super::environment::ChildEnvironment;
+use super::limits::{KILL_GRACE_SECONDS, STREAM_MAX_BYTES, WATCH_INTERVAL_MILLISECONDS};
+use super::run_directory::RunDirectory;
+use super::surroundings::Surroundings;
+
+/// What is started, to the letter.
+#[derive(Debug)]
+pub struct Launch<'a> {
+    /// Names the two stream files in the run directory; each launch of a run has its own.
+    pub name: &'a str,
+    /// The real file of the program.
+    pub program: &'a Path,
+    /// The arguments behind the name of the program.
+    pub arguments: Vec<OsString>,
+    /// The whole environment.
+    pub environment: ChildEnvironment,
+    /// The working directory.
+    pub directory: &'a Path,
+    /// Standard input, followed by its end.
+    pub stdin: &'a [u8],
+    /// Confinement; see [`super::sandbox`].
+    pub fence: Fence,
+    /// The wall-clock limit.
+    pub limit: Duration,
+    /// The time between TERM and KILL; [`KILL_GRACE`] unless the family says otherwise.
+    pub grace: Duration,
+}
+
+/// Ten seconds.
+pub const KILL_GRACE: Duration = Duration::from_secs(KILL_GRACE_SECONDS);
+
+/// How a child ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It exited with this code.
+    Exited(i32),
+    /// This signal ended it, and nobody here sent it.
+    Signalled(i32),
+    /// It reached its limit.
+    TimedOut,
+    /// It wrote more than is kept.
+    TooMuchOutput,
+    /// This process was asked to end by this signal.
+    Interrupted(i32),
+}
+
+impl End {
+    /// The status as a shell would show it; nothing where the child did not end by itself.
+    pub const fn status(self) -> Option<i32> {
+        match self {
+            Self::Exited(code) => Some(code),
+            Self::Signalled(signal) => Some(128 + signal),
+            Self::TimedOut | Self::TooMuchOutput | Self::Interrupted(_) => None,
+        }
+    }
+}
+
+/// A child that ended, and what it wrote.
+#[derive(Debug)]
+pub struct Ended {
+    /// How.
+    pub end: End,
+    /// Its standard output.
+    pub stdout: Stream,
+    /// Its standard error.
+    pub stderr: Stream,
+}
+
+/// What a child wrote to one stream.
+#[derive(Debug)]
+pub struct Stream {
+    file: File,
+    /// Where it lies in the run directory.
+    pub path: PathBuf,
+}
+
+impl Stream {
+    fn create(run_directory: &RunDirectory, name: &str) -> io::Result<Self> {
+        Ok(Self { file: run_directory.stream(name)?, path: run_directory.path().join(name) })
+    }
+
+    /// Its length in bytes.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn bytes(&self) -> io::Result<u64> {
+        Ok(self.file.metadata()?.len())
+    }
+
+    /// All of it, at most as much as a child may write.
+    ///
+    /// # Errors
+    /// Those of the file system.
+    pub fn read(&self) -> io::Result<Vec<u8>> {
+        let mut content = Vec::new();
+        let mut file = &self.file;
+        file.seek(SeekFrom::Start(0))?;
+        file.take(STREAM_MAX_BYTES).read_to_end(&mut content)?;
+        Ok(content)
+    }
+}
+
+/// Why a child did not run, or is not known to have run.
+#[derive(Debug)]
+pub enum LaunchError {
+    /// The confinement can not be had: 69 before a dispatch.
+    Sandbox(String),
+    /// Anything else.
+    Other(String),
+}
+
+impl LaunchError {
+    /// The sentence.
+    pub fn message(&self) -> &str {
+        match self {
+            Self::Sandbox(message) | Self::Other(message) => message,
+        }
+    }
+}
+
+impl From<StartError> for LaunchError {
+    fn from(error: StartError) -> Self {
+        let message = error.to_string();
+        match error {
+            StartError::Step(GateStep::Grants | GateStep::Fence | GateStep::FenceProof, _) => {
+                Self::Sandbox(message)
+            }
+            _ => Self::Other(message),
+        }
+    }
+}
+
+impl From<io::Error> for LaunchError {
+    fn from(error: io::Error) -> Self {
+        Self::Other(error.to_string())
+    }
+}
+
+/// Starts a child and waits for its end and that of everything it started.
+///
+/// `watch` is called several times a second with the streams while the child runs.
+///
+/// # Errors
+/// It could not be started, or could not be watched; nothing of it is left.
+pub fn run(
+    launch: Launch<'_>,
+    run_directory: &RunDirectory,
+    surroundings: &Surroundings,
+    signals: &TerminationSignals,
+    watch: &mut dyn FnMut(&Stream, &Stream),
+) -> Result<Ended, LaunchError> {
+    let stdout = Stream::create(run_directory, &format!("{}.stdout", launch.name))?;
+    let stderr = Stream::create(run_directory, &format!("{}.stderr", launch.name))?;
+    let (limit, grace) = (launch.limit, launch.grace);
+    let (spec, cookie) = describe(launch, &stdout, &stderr)?;
+    become_subreaper()?;
+    let child = Gate::spawn(&surroundings.program, spec)?.go()?;
+    let tree = Tree::new(child.identity(), &cookie);
+    let mut running = Running { child, tree, stdout, stderr, grace, signals };
+    let end = running.wait(limit, watch);
+    // Also after an orderly end: what the child left behind goes with it.
+    let swept = running.tree.sweep();
+    let end = end?;
+    if swept?.survivors > 0 {
+        return Err(LaunchError::Other("a process that the child started can not be ended".to_owned()));
+    }
+    Ok(Ended { end, stdout: running.stdout, stderr: running.stderr })
+}
+
+fn describe(launch: Launch<'_>, stdout: &Stream, stderr: &Stream) -> io::Result<(LaunchSpec, String)> {
+    let mut environment = launch.environment;
+    let cookie = match environment.get(COOKIE_NAME).and_then(|cookie| cookie.to_str()) {
+        Some(cookie) => cookie.to_owned(),
+        None => {
+            // Random, so that the processes of another run are never taken for ours.
+            let name = run_name(&stdout.path);
+            environment.set(COOKIE_NAME, &name);
+            name
+        }
+    };
+    let mut argv = vec![launch.program.as_os_str().to_owned()];
+    argv.extend(launch.arguments);
+    let spec = LaunchSpec {
+        program: executable(launch.program)?,
+        argv,
+        environment: environment.entries(),
+        directory: launch.directory.to_path_buf(),
+        stdin: SealedInput::from_bytes(launch.stdin)?,
+        stdout: stdout.file.try_clone()?,
+        stderr: stderr.file.try_clone()?,
+        umask: 0o077,
+        open_files_limit: None,
+        containment: Containment::Subreaper,
+        fence: launch.fence,
+    };
+    Ok((spec, cookie))
+}
+
+/// The run directory has a random name that no other run has.
+fn run_name(stream: &Path) -> String {
+    stream.to_string_lossy().into_owned()
+}
+
+/// A script is executed by its path, because its interpreter must open it again.
+fn executable(path: &Path) -> io::Result<Program> {
+    let mut file = File::open(path)?;
+    let mut head = [0; 2];
+    let is_script = file.read_exact(&mut head).is_ok() && &head == b"#!";
+    if is_script { Ok(Program::Path(path.to_path_buf())) } else { Ok(Program::Descriptor(file)) }
+}
+
+struct Running<'a> {
+    child: Child,
+    tree: Tree,
+    stdout: Stream,
+    stderr: Stream,
+    grace: Duration,
+    signals: &'a TerminationSignals,
+}
+
+impl Running<'_> {
+    fn wait(&mut self, limit: Duration, watch: &mut dyn FnMut(&Stream, &Stream)) -> Result<End, LaunchError> {
+        let interval = Duration::from_millis(WATCH_INTERVAL_MILLISECONDS);
+        let deadline = Instant::now() + limit;
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if let Some(ending) = self.child.wait(interval.min(left), &[self.signals.fd()])? {
+                return match ending {
+                    Ending::Exited(code) => Ok(End::Exited(code)),
+                    Ending::Signalled(signal) => Ok(End::Signalled(signal)),
+                    Ending::Ended => Err(LaunchError::Other("nobody knows how the child ended".to_owned())),
+                };
+            }
+            if let Some(signal) = self.signals.take() {
+                return self.stop().map(|()| End::Interrupted(signal));
+            }
+            if Instant::now() >= deadline {
+                return self.stop().map(|()| End::TimedOut);
+            }
+            if self.stdout.bytes()?.max(self.stderr.bytes()?) > STREAM_MAX_BYTES {
+                return self.stop().map(|()| End::TooMuchOutput);
+            }
+            watch(&self.stdout, &self.stderr);
+        }
+    }
+
+    /// TERM, the grace, and the sweep that follows kills what is left.
+    fn stop(&mut self) -> Result<(), LaunchError> {
+        self.tree.terminate()?;
+        self.child.wait(self.grace, &[])?;
+        self.tree.kill()?;
+        self.child.wait(self.grace, &[])?;
+        Ok(())
+    }
+}

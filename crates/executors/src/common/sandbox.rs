@@ -1,0 +1,153 @@
+//! Confinement by the kernel (runners.md 0.1): Landlock, all of it or nothing, proved by the gate before the child runs.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use process::{AccessFence, Fence, WriteFence, fence_support};
+
+use super::exit::Refusal;
+use super::run_directory::RunDirectory;
+
+/// The value of the member `sandbox` in metrics.
+pub const LANDLOCK: &str = "linux-landlock";
+
+const DEVICES: &[&str] = &[
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/random",
+    "/dev/urandom",
+    "/dev/tty",
+    "/dev/ptmx",
+    "/dev/pts",
+    "/dev/shm",
+];
+/// The dynamic loaders of the platforms that are built for; an executable needs the right to be loaded by it.
+pub const LOADERS: &[&str] = &[
+    "/lib64/ld-linux-x86-64.so.2",
+    "/lib/ld-linux-aarch64.so.1",
+    "/lib/ld-musl-x86_64.so.1",
+    "/lib/ld-musl-aarch64.so.1",
+];
+
+/// What a child may do. Whatever is not limited here is allowed, the network included.
+#[derive(Clone, Debug, Default)]
+pub struct Sandbox {
+    /// Directories that may be written; they exist. The private temporary directory of the child is one of them.
+    pub writable: Vec<PathBuf>,
+    /// What may be read and executed; nothing for no limit.
+    pub access: Option<Access>,
+    /// Existing directories of the user that are not to be written, by which the gate proves the fence; the run directory
+    /// gives one more.
+    pub forbidden: Vec<PathBuf>,
+}
+
+/// What a child may read and execute.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// What may be read.
+    pub reads: Reads,
+    /// Files that may be executed; [`LOADERS`] are always among them.
+    pub executable: Vec<PathBuf>,
+}
+
+/// Whose file contents a child may read, beside those of what it may write or execute. Names and modes stay visible.
+#[derive(Clone, Debug)]
+pub enum Reads {
+    /// These files, and files below these directories.
+    Only(Vec<PathBuf>),
+    /// Everything but what lies below some directories, which exist.
+    AllBut {
+        /// The directories that are hidden.
+        hidden: Vec<PathBuf>,
+        /// What is shown of them all the same.
+        except: Vec<PathBuf>,
+    },
+}
+
+/// Demands the kernel's whole confinement.
+///
+/// # Errors
+/// 69 with what is missing.
+pub fn demand() -> Result<(), Refusal> {
+    let support = fence_support();
+    if support.is_sufficient() {
+        return Ok(());
+    }
+    Err(Refusal::unavailable(format!("the sandbox needs Landlock 3 (Linux 6.2): {support}")))
+}
+
+impl Sandbox {
+    /// The fence for a child, with what the gate proves it by: a directory and files in the run directory, so that no part
+    /// of the run directory may be granted but directories below it.
+    ///
+    /// # Errors
+    /// The means of proof can not be made.
+    pub fn fence(&self, run_directory: &RunDirectory) -> io::Result<Fence> {
+        let guard = run_directory.directory("guard")?;
+        let mut forbidden = self.forbidden.clone();
+        forbidden.push(guard.clone());
+        let access = match &self.access {
+            None => None,
+            Some(access) => {
+                let proof_allowed = proof(&guard.join("allowed"))?;
+                let proof_refused = proof(&guard.join("refused"))?;
+                let loaders = LOADERS.iter().map(PathBuf::from);
+                let mut readable = match &access.reads {
+                    Reads::Only(paths) => paths.clone(),
+                    Reads::AllBut { hidden, except } => {
+                        let hidden = hidden.iter().chain([&guard]).map(PathBuf::as_path);
+                        let mut paths = everything_but(&hidden.collect::<Vec<_>>())?;
+                        paths.extend(except.iter().cloned());
+                        paths
+                    }
+                };
+                readable.push(proof_allowed.clone());
+                Some(AccessFence {
+                    readable,
+                    executable: access.executable.iter().cloned().chain(loaders).collect(),
+                    proof_allowed,
+                    proof_refused,
+                })
+            }
+        };
+        Ok(Fence::Ours(WriteFence {
+            directories: self.writable.clone(),
+            files: DEVICES.iter().map(PathBuf::from).collect(),
+            forbidden,
+            access,
+        }))
+    }
+}
+
+fn proof(path: &Path) -> io::Result<PathBuf> {
+    fs::write(path, "proof\n")?;
+    Ok(path.to_path_buf())
+}
+
+/// The list to allow where only what is allowed can be said. What is made later beside a directory on the way to a hidden one
+/// is not in it.
+fn everything_but(hidden: &[&Path]) -> io::Result<Vec<PathBuf>> {
+    let hidden: Vec<PathBuf> = hidden.iter().map(|path| path.canonicalize()).collect::<io::Result<_>>()?;
+    let mut allowed = Vec::new();
+    let mut open = vec![PathBuf::from("/")];
+    while let Some(directory) = open.pop() {
+        if hidden.contains(&directory) {
+            continue;
+        }
+        if !hidden.iter().any(|path| path.starts_with(&directory)) {
+            allowed.push(directory);
+            continue;
+        }
+        for entry in fs::read_dir(&directory)? {
+            let entry = entry?;
+            // A link grants nothing by itself: its target is listed where it is.
+            if !entry.file_type()?.is_symlink() {
+                open.push(entry.path());
+            }
+        }
+    }
+    allowed.sort();
+    Ok(allowed)
+}
