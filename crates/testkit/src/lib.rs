@@ -4,6 +4,7 @@
 //! - [`fake`]: a fake AI CLI with named misbehaviours.
 //! - [`marker`]: how a brief tells a component what to do.
 //! - [`closed_network`]: a network that holds nothing but loopback.
+//! - [`trailer`]: how a fake that can read nothing but its own file learns what it is.
 //! - [`real`]: the real CLIs, installed by `cargo xtask real install`.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
@@ -14,3 +15,4 @@ pub mod limits;
 pub mod marker;
 pub mod model_server;
 pub mod real;
+pub mod trailer;
