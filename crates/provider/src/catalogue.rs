@@ -5,7 +5,7 @@ use record::plan::Predicate;
 
 use crate::judge::Judge;
 use crate::profile::Profile;
-use crate::{antigravity, claude, codex, offline, opencode, pi};
+use crate::{antigravity, claude, codex, offline, opencode, pi, runner};
 
 /// The immutable list of profiles, sorted by id.
 pub struct Catalogue {
@@ -17,9 +17,11 @@ static CATALOGUE: Catalogue = Catalogue {
         &antigravity::Antigravity,
         &claude::Claude,
         &codex::Codex,
+        &runner::DEEPSEEK,
         &offline::Offline,
         &opencode::Opencode,
         &pi::Pi,
+        &runner::QWEN,
     ],
 };
 
@@ -87,7 +89,16 @@ mod tests {
         let ids: Vec<_> = catalogue().all().iter().map(|profile| profile.description().id).collect();
         assert_eq!(
             ids.iter().map(ProfileId::as_str).collect::<Vec<_>>(),
-            ["antigravity:print", "claude:print", "codex:exec", "offline:survey", "opencode:run", "pi:json"]
+            [
+                "antigravity:print",
+                "claude:print",
+                "codex:exec",
+                "deepseek:run",
+                "offline:survey",
+                "opencode:run",
+                "pi:json",
+                "qwen:run"
+            ]
         );
         for profile in catalogue().all() {
             let description = profile.description();

@@ -27,6 +27,7 @@ mod pi;
 mod probe;
 mod profile;
 mod roots;
+mod runner;
 mod screen;
 mod skim;
 mod standard_error;

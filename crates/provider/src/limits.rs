@@ -38,6 +38,8 @@ pub(crate) const DECIMAL_MAX_BYTES: usize = 128;
 /// Most usage statements of one turn, in statements (providers.md 5.4). A turn that has more gets none: a part of them
 /// would look like all.
 pub(crate) const USAGE_MAX_COUNT: usize = 1024;
+/// Longest metrics or diagnostic of a family runner, in bytes.
+pub(crate) const RUNNER_ENVELOPE_MAX_BYTES: usize = 1 << 20;
 /// Longest line of standard error that is looked at, in bytes; the rest of a longer one is passed over.
 pub(crate) const ERROR_LINE_MAX_BYTES: usize = 1024;
 /// Most lines at the end of standard error that a finding may quote, in lines.

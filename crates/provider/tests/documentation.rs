@@ -9,8 +9,9 @@ use std::path::Path;
 
 use common::host::{FakeHost, continued, plan, request};
 use provider::{Draft, Profile, catalogue};
+use record::capability::Description;
 use record::request::Request;
-use record::words::Fence;
+use record::words::{Fence, Permission, ProfileOption};
 
 const BEGIN: &str = "<!-- launches: begin -->\n";
 const END: &str = "<!-- launches: end -->\n";
@@ -61,11 +62,22 @@ fn base_names() -> Vec<&'static str> {
     catalogue().get(&"offline:survey".parse().unwrap()).unwrap().environment_names()
 }
 
+/// A request in a mode; of a family runner in a lane that goes with it.
+fn asked(description: &Description, mode: Permission) -> Request {
+    let mut request = request(description.id.as_str(), mode);
+    if description.supported_options.contains(&ProfileOption::Lane) {
+        let only_reads = description.supported_modes == [Permission::ReadOnly];
+        let lane = if only_reads || mode == Permission::WorkspaceWrite { "builder" } else { "scout" };
+        request.requested_config.lane = Some(lane.to_owned());
+    }
+    request
+}
+
 fn section(profile: &dyn Profile) -> String {
     let description = profile.description();
     let id = description.id.as_str();
     let modes = &description.supported_modes;
-    let requests: Vec<Request> = modes.iter().map(|mode| request(id, *mode)).collect();
+    let requests: Vec<Request> = modes.iter().map(|mode| asked(&description, *mode)).collect();
     let drafts: Vec<Draft> = requests.iter().map(|asked| plan(asked, &host()).unwrap()).collect();
     let row = |title: &str, cell: &dyn Fn(usize) -> String| {
         let cells: String = (0..modes.len()).map(|index| format!(" {} |", cell(index))).collect();
@@ -104,6 +116,13 @@ fn section(profile: &dyn Profile) -> String {
     asked.requested_config.effort = Some("high".to_owned());
     if let Ok(draft) = plan(&asked, &host()) {
         text += &format!("# {}, model and effort\n{}\n", modes[0].as_str(), argv(&draft));
+    }
+    if description.supported_options.contains(&ProfileOption::Lane) {
+        let mut asked = requests[0].clone();
+        asked.requested_config.effort = Some("high".to_owned());
+        asked.requested_config.allow_provisional = true;
+        let draft = plan(&asked, &host()).unwrap();
+        text += &format!("# {}, effort and a provisional lane\n{}\n", modes[0].as_str(), argv(&draft));
     }
     text += "```\n\n";
     let options = description.supported_options.iter().map(|option| option.as_str().to_owned());

@@ -40,6 +40,11 @@ pub struct Request {
     pub brief_length: u64,
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over a reference")]
+fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
 impl Record for Request {}
 
 impl Request {
@@ -75,6 +80,12 @@ pub struct RequestedConfig {
     /// The effort asked for.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub effort: Option<String>,
+    /// The lane of a family runner (runners.md 1.1).
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub lane: Option<String>,
+    /// Whether the lead accepts a lane that is not qualified (runners.md 1.3).
+    #[serde(skip_serializing_if = "is_false", default)]
+    pub allow_provisional: bool,
     /// What the turn may change.
     pub permission: Permission,
     /// Wall-clock budget of the turn, more than zero; queue time does not count.

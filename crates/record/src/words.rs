@@ -230,6 +230,8 @@ vocabulary! {
         Continuation = "continuation",
         /// `--effort`.
         Effort = "effort",
+        /// `--lane` and `--allow-provisional`.
+        Lane = "lane",
         /// `--model`.
         Model = "model",
         /// `--native-timeout`.

@@ -1,4 +1,4 @@
-//! Finds the programs of this crate for the tests of other crates.
+//! Finds the programs of a crate for the tests of other crates.
 
 use std::fs;
 use std::io;
@@ -6,12 +6,20 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
-/// The program with that name, built anew when a source of this crate is younger: Cargo builds the programs of a
-/// package for the tests of that package alone.
+/// The program of this crate with that name.
+///
+/// # Errors
+/// Those of [`of_package`].
+pub fn path(name: &str) -> io::Result<PathBuf> {
+    of_package("testkit", name)
+}
+
+/// The program of a package of this workspace, built anew when a source of that package is younger: Cargo builds the
+/// programs of a package for the tests of that package alone.
 ///
 /// # Errors
 /// The place of the running test is unknown, or the program could not be built.
-pub fn path(name: &str) -> io::Result<PathBuf> {
+pub fn of_package(package: &str, name: &str) -> io::Result<PathBuf> {
     let test = std::env::current_exe()?;
     let profile = test
         .ancestors()
@@ -19,17 +27,17 @@ pub fn path(name: &str) -> io::Result<PathBuf> {
         .find(|folder| !folder.ends_with("deps") && !folder.ends_with("examples"))
         .ok_or_else(|| io::Error::other("the test lies in no build folder"))?;
     let program = profile.join(name);
-    if !is_current(&program)? {
-        build(profile)?;
+    if !is_current(package, &program)? {
+        build(package, profile)?;
     }
     Ok(program)
 }
 
-fn is_current(program: &Path) -> io::Result<bool> {
+fn is_current(package: &str, program: &Path) -> io::Result<bool> {
     let Ok(built) = fs::metadata(program).and_then(|metadata| metadata.modified()) else {
         return Ok(false);
     };
-    Ok(youngest(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"))? < built)
+    Ok(youngest(&Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name(package).join("src"))? < built)
 }
 
 fn youngest(directory: &Path) -> io::Result<SystemTime> {
@@ -46,7 +54,7 @@ fn youngest(directory: &Path) -> io::Result<SystemTime> {
     Ok(latest)
 }
 
-fn build(profile: &Path) -> io::Result<()> {
+fn build(package: &str, profile: &Path) -> io::Result<()> {
     let target = profile.parent().ok_or_else(|| io::Error::other("no build folder"))?;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let profile_name = match profile.file_name() {
@@ -54,7 +62,7 @@ fn build(profile: &Path) -> io::Result<()> {
         _ => "dev".into(),
     };
     let status = Command::new(cargo)
-        .args(["build", "--quiet", "--package", "testkit", "--bins", "--target-dir"])
+        .args(["build", "--quiet", "--package", package, "--bins", "--target-dir"])
         .arg(target)
         .arg("--profile")
         .arg(profile_name)
@@ -64,6 +72,6 @@ fn build(profile: &Path) -> io::Result<()> {
     if status.success() {
         Ok(())
     } else {
-        Err(io::Error::other("the programs of testkit could not be built"))
+        Err(io::Error::other(format!("the programs of {package} could not be built")))
     }
 }

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 use testkit::limits::HTTP_HEAD_MAX_BYTES;
-use testkit::model_server::{Failure, ModelServer, Script};
+use testkit::model_server::{Delivery, Failure, ModelServer, RawResponse, Script};
 
 const CHAT: &str = "/v1/chat/completions";
 const RESPONSES: &str = "/v1/responses";
@@ -199,4 +199,31 @@ fn the_program_serves_until_its_input_closes() {
     assert!(receive(&mut stream, END).contains("[DONE]"));
     drop(program.stdin.take());
     assert!(program.wait().unwrap().success());
+}
+
+#[test]
+fn a_raw_response_comes_to_the_letter() {
+    let body = json!({"raw": "body"}).to_string();
+    let raw = RawResponse::json(body.clone()).status(203).header("X-Own", "value");
+    for (delivery, end) in [
+        (Delivery::Whole, format!("Content-Length: {}\r\n\r\n{body}", body.len())),
+        (Delivery::Slow(std::time::Duration::ZERO), format!("\r\n\r\n{body}")),
+        (Delivery::Cut(3), format!("Content-Length: {}\r\n\r\n{}", body.len(), &body[..3])),
+        (Delivery::Chunked(9), format!("\r\n\r\n9\r\n{}\r\n5\r\n{}\r\n0\r\n\r\n", &body[..9], &body[9..])),
+    ] {
+        let server = ModelServer::start_with(Script::Raw(raw.clone().delivered(delivery))).unwrap();
+        let text = exchange(&server, "/anything", &json!({}), "");
+        assert!(text.starts_with("HTTP/1.1 203 Scripted\r\n") && text.contains("X-Own: value\r\n"), "{text}");
+        assert!(text.ends_with(&end), "{text}");
+        assert!(server.requests()[0].headers.contains(&("host".to_owned(), "x".to_owned())));
+    }
+    let server = ModelServer::start_with(Script::Raw(raw.delivered(Delivery::Held))).unwrap();
+    let mut stream = open(&server.url());
+    send(&mut stream, CHAT, &json!({}));
+    let _ = server.wait_for_requests(1);
+    stream.set_nonblocking(true).unwrap();
+    assert!(stream.read(&mut [0]).is_err());
+    stream.set_nonblocking(false).unwrap();
+    server.release();
+    assert!(receive(&mut stream, "").ends_with(&body));
 }

@@ -8,7 +8,7 @@ use record::outcome::Outcome;
 use record::plan::Plan;
 use record::request::{PriorSession, Request};
 use record::submission::Submission;
-use record::words::Admission;
+use record::words::{Admission, ProfileOption};
 use record::{AbsolutePath, ProfileId, Sha256Digest, TaskId};
 use store::{Admitted, NewTask, Root, Task};
 use supervise::SuperviseError;
@@ -209,8 +209,10 @@ fn select(asked: &Asked<'_>) -> Result<Prepared, TurnError> {
     let mut reasons = Vec::new();
     for profile in provider::catalogue().all() {
         let description = profile.description();
-        // The offline worker answers no brief, so nobody who leaves the choice open means it.
+        // The offline worker answers no brief, so nobody who leaves the choice open means it. What the gates rule is never
+        // chosen for the lead (router.md 1.2).
         if description.runtime.executable.is_none()
+            || description.supported_options.contains(&ProfileOption::Lane)
             || !description.supported_modes.contains(&asked.input.permission)
         {
             continue;

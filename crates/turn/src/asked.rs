@@ -43,6 +43,10 @@ pub struct DispatchInput {
     pub model: Option<String>,
     /// The effort; `default` means none.
     pub effort: Option<String>,
+    /// The lane of a family runner.
+    pub lane: Option<String>,
+    /// Whether a lane is accepted that is not qualified.
+    pub allow_provisional: bool,
     /// The fence.
     pub fence: Option<Fence>,
     /// File of secret environment values.
@@ -120,7 +124,7 @@ pub(crate) fn check(input: &DispatchInput, description: &Description) -> Result<
             return Err(invalid(format!("{name} must be more than zero")));
         }
     }
-    for (name, text) in [("--model", &input.model), ("--effort", &input.effort)] {
+    for (name, text) in [("--model", &input.model), ("--effort", &input.effort), ("--lane", &input.lane)] {
         if let Some(text) = text
             && (text.is_empty()
                 || text.trim() != text
@@ -142,6 +146,7 @@ pub(crate) fn check(input: &DispatchInput, description: &Description) -> Result<
     let used = [
         (ProfileOption::Model, input.model.is_some()),
         (ProfileOption::Effort, effort_is_set(input.effort.as_deref())),
+        (ProfileOption::Lane, input.lane.is_some() || input.allow_provisional),
         (ProfileOption::NativeTimeout, input.native_timeout.is_some()),
         (ProfileOption::Continuation, input.resume_task.is_some()),
     ];
@@ -190,6 +195,8 @@ pub(crate) fn request(input: &DispatchInput, given: Given<'_>) -> Request {
         requested_config: RequestedConfig {
             model: input.model.clone(),
             effort: input.effort.clone().filter(|effort| effort_is_set(Some(effort))),
+            lane: input.lane.clone(),
+            allow_provisional: input.allow_provisional,
             permission: input.permission,
             budget: input.budget,
             native_timeout: input.native_timeout,

@@ -82,6 +82,8 @@ fn inherit(context: &Context, input: ContinueInput) -> Result<DispatchInput, Tur
             .or_else(|| config.native_timeout.map(|timeout| timeout.min(budget))),
         model: input.model.or(config.model),
         effort: input.effort.or(config.effort),
+        lane: config.lane,
+        allow_provisional: config.allow_provisional,
         fence: input.fence.or(request.fence),
         environment_file: input
             .environment_file

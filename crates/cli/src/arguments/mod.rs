@@ -22,7 +22,7 @@ pub(crate) use globals::Globals;
 pub(crate) use parse::{Ended, asks_for_json, help, parse, parse_runner};
 pub(crate) use upkeep::{Doctor, Prune};
 pub(crate) use verify::Verify;
-pub(crate) use work::{Continue, Dispatch, Following, Mode, Models, Preflight, Wishes};
+pub(crate) use work::{Continue, Dispatch, Following, Lane, Mode, Models, Preflight, Wishes};
 
 use crate::limits::HELP_COLUMNS;
 use values::profile_id;

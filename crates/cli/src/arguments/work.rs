@@ -32,6 +32,8 @@ pub(crate) struct Dispatch {
     pub(crate) mode: Mode,
     #[command(flatten)]
     pub(crate) wishes: Wishes,
+    #[command(flatten)]
+    pub(crate) lane: Lane,
     /// Largest output per stream; more ends the turn
     #[arg(long, value_name = "SIZE", default_value = OUTPUT_DEFAULT, allow_hyphen_values = true)]
     pub(crate) max_output: ByteSize,
@@ -100,6 +102,17 @@ pub(crate) struct Wishes {
     pub(crate) fence: Option<Fence>,
 }
 
+/// What a family runner is asked for beside.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Lane {
+    /// The lane of a family runner (glm:run and its like), which the gates must allow
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    pub(crate) lane: Option<String>,
+    /// Accept a lane that is provisional, not qualified
+    #[arg(long)]
+    pub(crate) allow_provisional: bool,
+}
+
 /// Whether the command follows the turn.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Following {
@@ -150,6 +163,8 @@ pub(crate) struct Preflight {
     pub(crate) mode: Mode,
     #[command(flatten)]
     pub(crate) wishes: Wishes,
+    #[command(flatten)]
+    pub(crate) lane: Lane,
     #[command(flatten)]
     pub(crate) globals: Globals,
 }

@@ -13,7 +13,7 @@ use record::{ByteSize, ProfileId, Span, Timestamp};
 use serde::Serialize;
 use turn::{BriefSource, DispatchInput};
 
-use crate::arguments::{Capabilities, Globals, Mode, Models, Preflight, Wishes};
+use crate::arguments::{Capabilities, Globals, Lane, Mode, Models, Preflight, Wishes};
 use crate::context;
 use crate::exit::{self, Exit};
 use crate::human::catalogue;
@@ -73,7 +73,12 @@ pub(super) fn preflight(globals: &Globals, arguments: &Preflight) -> io::Result<
         Ok(setting) => setting,
         Err(refusal) => return super::fail(globals, &refusal.answer("preflight")),
     };
-    let input = asked(&arguments.provider, arguments.cwd.clone(), &arguments.mode, &arguments.wishes);
+    let input = asked(
+        &arguments.provider,
+        arguments.cwd.clone(),
+        &arguments.mode,
+        (&arguments.wishes, &arguments.lane),
+    );
     let answer = turn::preflight(&setting.context, &input);
     super::print(globals, &answer, || {
         answer.capability.as_ref().map(catalogue::capability).unwrap_or_default()
@@ -102,7 +107,7 @@ pub(super) fn models(globals: &Globals, arguments: &Models) -> io::Result<Exit> 
         None => std::env::current_dir()?,
     };
     let mode = Mode { permission: Permission::ReadOnly, budget: Span::from_seconds(BUDGET_DEFAULT_SECONDS) };
-    let input = asked(&arguments.provider, cwd, &mode, &Wishes::default());
+    let input = asked(&arguments.provider, cwd, &mode, (&Wishes::default(), &Lane::default()));
     let catalogue = match turn::models(&setting.context, &input) {
         Ok(catalogue) => catalogue,
         Err(fault) => return super::fail(globals, &fault.into_answer(answer::Answer::new("models"))),
@@ -126,7 +131,7 @@ pub(super) fn models(globals: &Globals, arguments: &Models) -> io::Result<Exit> 
     Ok(exit)
 }
 
-fn asked(provider: &ProfileId, cwd: PathBuf, mode: &Mode, wishes: &Wishes) -> DispatchInput {
+fn asked(provider: &ProfileId, cwd: PathBuf, mode: &Mode, (wishes, lane): (&Wishes, &Lane)) -> DispatchInput {
     DispatchInput {
         provider: Some(provider.clone()),
         brief: BriefSource::default(),
@@ -137,6 +142,8 @@ fn asked(provider: &ProfileId, cwd: PathBuf, mode: &Mode, wishes: &Wishes) -> Di
         native_timeout: wishes.native_timeout,
         model: wishes.model.clone(),
         effort: wishes.effort.clone(),
+        lane: lane.lane.clone(),
+        allow_provisional: lane.allow_provisional,
         fence: wishes.fence,
         environment_file: wishes.env_file.clone(),
         max_output: ByteSize::from_bytes(OUTPUT_DEFAULT_BYTES),

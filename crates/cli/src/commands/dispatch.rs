@@ -82,6 +82,8 @@ fn input(arguments: &Dispatch) -> Result<DispatchInput, Refusal> {
         native_timeout: arguments.wishes.native_timeout,
         model: arguments.wishes.model.clone(),
         effort: arguments.wishes.effort.clone(),
+        lane: arguments.lane.lane.clone(),
+        allow_provisional: arguments.lane.allow_provisional,
         fence: arguments.wishes.fence,
         environment_file: arguments.wishes.env_file.clone(),
         max_output: arguments.max_output,

@@ -126,6 +126,8 @@ fn input(arguments: &Quickstart) -> Result<DispatchInput, Refusal> {
         permission: Permission::ReadOnly,
         budget: Span::from_seconds(BUDGET_DEFAULT_SECONDS),
         native_timeout: None,
+        lane: None,
+        allow_provisional: false,
         model: None,
         effort: None,
         fence: None,

@@ -11,6 +11,8 @@ use super::family::{EVALUATION_MANIFEST, Family, PREFLIGHT_ONLY};
 pub enum Command {
     /// Print usage.
     Help,
+    /// Print name and version.
+    Version,
     /// Report lanes and availability.
     Check {
         /// As one JSON object.
@@ -73,6 +75,7 @@ pub fn usage(family: &Family) -> String {
         "\
 Usage: {program} check [--json]
        {program} run --lane LANE --prompt-file FILE --output FILE [FLAGS]
+       {program} --version
 
 Carries one prompt to {model}, once, and writes its answer to a file.
 
@@ -102,6 +105,7 @@ pub fn parse(family: &Family, words: &[OsString]) -> Result<Command, Refusal> {
     let Some((first, rest)) = words.split_first() else { return Ok(Command::Help) };
     match first.to_str() {
         Some("-h" | "--help") => Ok(Command::Help),
+        Some("--version") => Ok(Command::Version),
         Some("check") => check(rest),
         Some("run") => run(family, rest),
         word => match family.commands.iter().find(|own| word == Some(**own)) {

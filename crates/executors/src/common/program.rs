@@ -96,6 +96,9 @@ fn perform(
     let early = if family.gates_first { Some(Gates::load(family, &surroundings)?) } else { None };
     let action = match line::parse(family, words)? {
         Command::Help => return Ok(Done::Text(line::usage(family))),
+        Command::Version => {
+            return Ok(Done::Text(format!("{} {}\n", family.program, env!("CARGO_PKG_VERSION"))));
+        }
         Command::Check { json } => Action::Check { json },
         Command::Run(line) => Action::Run(line),
         Command::Own(name, words) => Action::Own(name, words),

@@ -44,12 +44,26 @@ pub struct Sandbox {
 }
 
 /// What a child may read and execute.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Access {
-    /// Files and directories whose file contents may be read.
-    pub readable: Vec<PathBuf>,
+    /// What may be read.
+    pub reads: Reads,
     /// Files that may be executed; [`LOADERS`] are always among them.
     pub executable: Vec<PathBuf>,
+}
+
+/// Whose file contents a child may read, beside those of what it may write or execute. Names and modes stay visible.
+#[derive(Clone, Debug)]
+pub enum Reads {
+    /// These files, and files below these directories.
+    Only(Vec<PathBuf>),
+    /// Everything but what lies below some directories, which exist.
+    AllBut {
+        /// The directories that are hidden.
+        hidden: Vec<PathBuf>,
+        /// What is shown of them all the same.
+        except: Vec<PathBuf>,
+    },
 }
 
 /// Demands the kernel's whole confinement.
@@ -80,8 +94,18 @@ impl Sandbox {
                 let proof_allowed = proof(&guard.join("allowed"))?;
                 let proof_refused = proof(&guard.join("refused"))?;
                 let loaders = LOADERS.iter().map(PathBuf::from);
+                let mut readable = match &access.reads {
+                    Reads::Only(paths) => paths.clone(),
+                    Reads::AllBut { hidden, except } => {
+                        let hidden = hidden.iter().chain([&guard]).map(PathBuf::as_path);
+                        let mut paths = everything_but(&hidden.collect::<Vec<_>>())?;
+                        paths.extend(except.iter().cloned());
+                        paths
+                    }
+                };
+                readable.push(proof_allowed.clone());
                 Some(AccessFence {
-                    readable: access.readable.iter().cloned().chain([proof_allowed.clone()]).collect(),
+                    readable,
                     executable: access.executable.iter().cloned().chain(loaders).collect(),
                     proof_allowed,
                     proof_refused,
@@ -102,12 +126,9 @@ fn proof(path: &Path) -> io::Result<PathBuf> {
     Ok(path.to_path_buf())
 }
 
-/// Everything on this machine but what lies below some directories: the list to allow where only what is allowed can be said.
-/// What is made beside a directory on the way to a hidden one after this look is not in it.
-///
-/// # Errors
-/// A directory on the way can not be listed.
-pub fn everything_but(hidden: &[&Path]) -> io::Result<Vec<PathBuf>> {
+/// The list to allow where only what is allowed can be said. What is made later beside a directory on the way to a hidden one
+/// is not in it.
+fn everything_but(hidden: &[&Path]) -> io::Result<Vec<PathBuf>> {
     let hidden: Vec<PathBuf> = hidden.iter().map(|path| path.canonicalize()).collect::<io::Result<_>>()?;
     let mut allowed = Vec::new();
     let mut open = vec![PathBuf::from("/")];

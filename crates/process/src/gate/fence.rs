@@ -36,11 +36,13 @@ const WRITES_BELOW: BitFlags<AccessFs> = make_bitflags!(AccessFs::{
 pub(super) fn raise(order: &FenceOrder<'_>) -> Result<(), Failure> {
     let directories = open_directories(&order.directories).map_err(|error| (GateStep::Grants, error))?;
     let files = open_files(&order.files).map_err(|error| (GateStep::Grants, error))?;
-    let access = order.access.as_ref().map(AccessGrants::open).transpose();
-    let access = access.map_err(|error| (GateStep::Grants, error))?;
+    for proof in order.access.iter().flat_map(|access| [access.proof_allowed, access.proof_refused]) {
+        // What can not be read now would seem to be refused by the fence.
+        open_to_read(proof).map_err(|error| (GateStep::Grants, error.into()))?;
+    }
     let places = open_directories(&order.forbidden).map_err(|error| (GateStep::FenceProof, error))?;
     let provable = places.iter().any(is_writable_without_fence);
-    restrict(directories, files, access).map_err(|error| (GateStep::Fence, error))?;
+    restrict(directories, files, order.access.as_ref()).map_err(|error| (GateStep::Fence, error))?;
     let proof = || {
         if !provable {
             return Err(Errno::NOTRECOVERABLE.into());
@@ -73,22 +75,6 @@ fn open_files(paths: &[&CStr]) -> io::Result<Vec<OwnedFd>> {
     Ok(opened)
 }
 
-/// What is left to be read and executed, opened.
-struct AccessGrants {
-    readable: Vec<OwnedFd>,
-    executable: Vec<OwnedFd>,
-}
-
-impl AccessGrants {
-    /// A file that the proof would take for granted or for refused must be there and readable now; else nothing is proved.
-    fn open(order: &AccessOrder<'_>) -> io::Result<Self> {
-        for proof in [order.proof_allowed, order.proof_refused] {
-            open_to_read(proof)?;
-        }
-        Ok(Self { readable: open_files(&order.readable)?, executable: open_files(&order.executable)? })
-    }
-}
-
 fn open_to_read(path: &CStr) -> Result<OwnedFd, Errno> {
     retry_on_intr(|| open(path, OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW, Mode::empty()))
 }
@@ -102,7 +88,11 @@ fn prove_access(order: &AccessOrder<'_>) -> io::Result<()> {
     }
 }
 
-fn restrict(directories: Vec<OwnedFd>, files: Vec<OwnedFd>, access: Option<AccessGrants>) -> io::Result<()> {
+fn restrict(
+    directories: Vec<OwnedFd>,
+    files: Vec<OwnedFd>,
+    access: Option<&AccessOrder<'_>>,
+) -> io::Result<()> {
     let support = fence_support();
     if !support.is_sufficient() {
         return Err(Errno::OPNOTSUPP.into());
@@ -125,20 +115,38 @@ fn restrict(directories: Vec<OwnedFd>, files: Vec<OwnedFd>, access: Option<Acces
         for file in files {
             ruleset = ruleset.add_rule(PathBeneath::new(file, reads | AccessFs::WriteFile))?;
         }
-        for granted in access.iter().flat_map(|access| &access.readable) {
-            ruleset = ruleset.add_rule(PathBeneath::new(granted, AccessFs::ReadFile))?;
-        }
-        for granted in access.iter().flat_map(|access| &access.executable) {
-            ruleset = ruleset.add_rule(PathBeneath::new(granted, AccessFs::ReadFile | AccessFs::Execute))?;
-        }
         Ok(ruleset)
     };
-    let status = build().and_then(RulesetCreated::restrict_self).map_err(|error| system_error(&error))?;
+    let mut ruleset = build().map_err(|error| system_error(&error))?;
+    if let Some(access) = access {
+        ruleset = grant(ruleset, &access.readable, AccessFs::ReadFile.into())?;
+        ruleset = grant(ruleset, &access.executable, AccessFs::ReadFile | AccessFs::Execute)?;
+    }
+    let status = ruleset.restrict_self().map_err(|error| system_error(&error))?;
     if status.ruleset == RulesetStatus::FullyEnforced && status.no_new_privs {
         Ok(())
     } else {
         Err(Errno::OPNOTSUPP.into())
     }
+}
+
+/// Grants what is there of some paths. One is open at a time: "all but a directory" can be thousands.
+fn grant(
+    mut ruleset: RulesetCreated,
+    paths: &[&CStr],
+    access: BitFlags<AccessFs>,
+) -> io::Result<RulesetCreated> {
+    for path in paths.iter().copied() {
+        match retry_on_intr(|| open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty())) {
+            Ok(granted) => {
+                let rule = PathBeneath::new(granted, access);
+                ruleset = ruleset.add_rule(rule).map_err(|error| system_error(&error))?;
+            }
+            Err(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(ruleset)
 }
 
 /// The error of the system call at the bottom of an error; without one the library refused by itself.

@@ -104,6 +104,8 @@ pub(crate) fn request(provider: &str, permission: Permission) -> Request {
         canonical_cwd: "/home/u/work".parse().unwrap(),
         requested_config: RequestedConfig {
             model: None,
+            lane: None,
+            allow_provisional: false,
             effort: None,
             permission,
             budget: Span::from_seconds(60),

@@ -13,7 +13,9 @@ use record::words::ReasonCode;
 pub(crate) struct Left<'a> {
     pub(crate) stdout: &'a [u8],
     pub(crate) stderr: &'a [u8],
+    /// The artifact of every name that is not in the list.
     pub(crate) artifact: Option<&'a [u8]>,
+    pub(crate) artifacts: &'a [(&'a str, &'a [u8])],
     pub(crate) expected_session: Option<&'a str>,
     pub(crate) requested_model: Option<&'a str>,
     pub(crate) cut: bool,
@@ -33,13 +35,14 @@ impl<'a> Left<'a> {
     pub(crate) fn judge_in_pieces(&self, profile: &str, most: usize) -> (Judgement, String) {
         let profile = catalogue().get(&profile.parse().unwrap()).unwrap();
         let judge = profile.judges().last().unwrap();
-        let artifact = self.artifact.map(<[u8]>::to_vec);
         let mut answer = Vec::new();
         let evidence = Evidence {
             stdout: &mut Pieces(self.stdout, most),
             stderr: &mut Pieces(self.stderr, most),
-            artifact: &mut |_| {
-                Ok(artifact.clone().map(|bytes| Box::new(Cursor::new(bytes)) as Box<dyn Read>))
+            artifact: &mut |name| {
+                let named = self.artifacts.iter().find(|(own, _)| *own == name).map(|(_, bytes)| *bytes);
+                let bytes = named.or(self.artifact).map(<[u8]>::to_vec);
+                Ok(bytes.map(|bytes| Box::new(Cursor::new(bytes)) as Box<dyn Read>))
             },
             expected_session: self.expected_session,
             requested_model: self.requested_model,

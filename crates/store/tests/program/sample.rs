@@ -59,6 +59,8 @@ impl Sample {
             canonical_cwd: directory(),
             requested_config: RequestedConfig {
                 model: None,
+                lane: None,
+                allow_provisional: false,
                 effort: None,
                 permission: Permission::ReadOnly,
                 budget: span("30m"),

@@ -44,6 +44,8 @@ pub fn admit(root: &Root, id: TaskId, brief: &str, variant: Variant) -> Task {
         canonical_cwd: somewhere.clone(),
         requested_config: RequestedConfig {
             model: None,
+            lane: None,
+            allow_provisional: false,
             effort: None,
             permission,
             budget: Span::from_seconds(60),

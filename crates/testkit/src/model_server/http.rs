@@ -11,6 +11,8 @@ pub(super) struct Request {
     pub(super) method: String,
     /// Without the query.
     pub(super) path: String,
+    /// Names in lower case.
+    pub(super) headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
 }
 
@@ -24,6 +26,7 @@ pub(super) fn read_request(reader: &mut BufReader<TcpStream>) -> io::Result<Opti
     };
     let mut length = 0;
     let mut chunked = false;
+    let mut headers = Vec::new();
     loop {
         let line = read_line(reader, &mut budget)?;
         let Some((name, value)) = line.split_once(':') else {
@@ -36,11 +39,13 @@ pub(super) fn read_request(reader: &mut BufReader<TcpStream>) -> io::Result<Opti
             "expect" => reader.get_mut().write_all(b"HTTP/1.1 100 Continue\r\n\r\n")?,
             _ => {}
         }
+        headers.push((name.to_ascii_lowercase(), value.to_owned()));
     }
     let body = if chunked { read_chunks(reader)? } else { read_exactly(reader, length)? };
     Ok(Some(Request {
         method: method.to_owned(),
         path: target.split('?').next().unwrap_or_default().to_owned(),
+        headers,
         body,
     }))
 }

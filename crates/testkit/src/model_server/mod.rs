@@ -8,6 +8,7 @@ mod conversation;
 mod failure;
 mod http;
 mod messages;
+mod raw;
 mod reply;
 mod responses;
 mod script;
@@ -22,6 +23,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+pub use raw::{Delivery, RawResponse};
 pub use script::{Failure, RESET_TIME, Script};
 
 use crate::limits::{SEEN_MAX_REQUESTS, TEST_WAIT_MAX_SECONDS};
@@ -33,6 +35,8 @@ pub struct Seen {
     pub method: String,
     /// The path without its query.
     pub path: String,
+    /// The headers, names in lower case, in their order.
+    pub headers: Vec<(String, String)>,
     /// The model that was asked for; empty when the request names none.
     pub model: String,
     /// Length of the body in bytes.
@@ -61,6 +65,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct State {
     stopping: bool,
+    released: bool,
     seen: Vec<Seen>,
     /// Requests of each flaky script so far.
     counts: HashMap<String, u64>,
@@ -94,6 +99,12 @@ impl ModelServer {
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
+    }
+
+    /// Lets a [`Delivery::Held`] response go, and all that follow.
+    pub fn release(&self) {
+        self.shared.lock().released = true;
+        self.shared.changed.notify_all();
     }
 
     /// Every request so far, in the order in which they were read.
@@ -159,6 +170,13 @@ impl Shared {
         let count = state.counts.entry(subject.to_owned()).or_default();
         *count += 1;
         *count
+    }
+
+    /// Waits until held responses may go, or the server ends.
+    fn wait_for_release(&self) {
+        let held = |state: &mut State| !state.released && !state.stopping;
+        let waited = self.changed.wait_while(self.lock(), held);
+        drop(waited);
     }
 
     /// Waits, but not beyond the end of the server.

@@ -118,7 +118,8 @@ pub(super) fn plan(chosen: &Chosen, conversation: &Conversation) -> Action {
     let more_calls = |times: u64| (chosen.tool_results as u64) < times;
     match &chosen.script {
         Script::Answer { text: Some(text) } => reply.content = Content::Text(pieces(text)),
-        Script::Answer { text: None } | Script::Flaky { .. } => {}
+        // A raw response is sent before anything is planned.
+        Script::Answer { text: None } | Script::Flaky { .. } | Script::Raw(_) => {}
         Script::Shell { command, times } if more_calls(*times) => {
             reply.call(tools::shell(conversation, command), conversation);
         }

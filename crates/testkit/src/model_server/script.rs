@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::raw::RawResponse;
 use crate::limits::{HUGE_ANSWER_DEFAULT_BYTES, HUGE_ANSWER_MAX_BYTES};
 use crate::marker::Marker;
 
@@ -79,6 +80,8 @@ pub enum Script {
     Malformed,
     /// `stream-error`: HTTP 200, then the API's own error event.
     StreamError,
+    /// A response to the letter; only as the default of a server.
+    Raw(RawResponse),
     /// `flaky [times] [how]`: the first requests go wrong (how: any behaviour without arguments, default `500`), later ones are answered.
     Flaky {
         /// How many requests go wrong.

@@ -11,7 +11,7 @@ use super::conversation::{Api, Conversation};
 use super::http::{self, Request};
 use super::reply::{self, Action, Fault, Reply};
 use super::transcript::{Exchange, Transcript};
-use super::{Seen, Shared, chat, failure, messages, responses};
+use super::{Script, Seen, Shared, chat, failure, messages, raw, responses};
 use crate::limits::SEEN_BODY_MAX_BYTES;
 
 /// Whether a connection goes on after a response.
@@ -57,10 +57,14 @@ fn answer(request: &Request, stream: &mut TcpStream, shared: &Shared) -> io::Res
     let number = shared.remember(Seen {
         method: request.method.clone(),
         path: request.path.clone(),
+        headers: request.headers.clone(),
         model: body["model"].as_str().unwrap_or_default().to_owned(),
         body_bytes: request.body.len(),
         body: request.body[..request.body.len().min(SEEN_BODY_MAX_BYTES)].to_vec(),
     });
+    if let Script::Raw(response) = &shared.default {
+        return raw::send(stream, shared, response).map(|()| Next::Close);
+    }
     let exchange = Exchange { number, input_tokens: request.body.len() as u64 / 4 };
     let (api, streamed): (_, fn(&Reply, Exchange, &Value) -> Transcript) = match request.path.as_str() {
         path if path.ends_with("/chat/completions") => (Api::Chat, |reply, exchange, body| {

@@ -1,0 +1,185 @@
+//! Judging a run by the files that the runner published, all of them or none (runners.md 1.6, 1.7).
+
+use std::io::{self, Read, Write};
+
+use record::Timestamp;
+use record::json::{Limits, decode};
+use record::usage::{Usage, UsageReliability, UsageScope, UsageSource};
+use record::words::ReasonCode;
+use serde_json::{Map, Value};
+
+use super::reason::class;
+use super::{ANSWER, DIAGNOSTIC, METRICS};
+use crate::classify::later;
+use crate::events::text;
+use crate::judge::{Artifacts, Evidence, Finding, Judge, Judgement, conclude};
+use crate::limits::{ANSWER_MAX_BYTES, RUNNER_ENVELOPE_MAX_BYTES, USAGE_MODEL_NAME_MAX_BYTES};
+use crate::number::decimal_text;
+use crate::standard_error::StandardError;
+
+/// The first rules.
+pub(super) struct Revision1;
+
+const RULES: &str = "\
+family runner, revision 1
+The runner leaves answer.txt and answer.txt.metrics.json, or answer.txt.error.json, or nothing. Metrics and diagnostic are JSON
+objects with unique keys. What is on standard output is no part of the verdict.
+Order: an answer or metrics beside a diagnostic are output-conflict; a diagnostic is the runner's error, classed by its
+reason, with the time until which a quota lasts where it names one; an answer without metrics, or metrics without an answer,
+are incomplete-output; an answer that is not UTF-8 or longer than 64 MiB, and metrics that are no such object, are
+invalid-output; a blank answer is empty-output; else the answer, to the byte, is the answer. Nothing at all is the runner's
+refusal where standard error has words, else incomplete-output.
+";
+
+impl Judge for Revision1 {
+    fn revision(&self) -> u32 {
+        1
+    }
+
+    fn rules(&self) -> &'static str {
+        RULES
+    }
+
+    fn judge(&self, evidence: Evidence<'_>, answer: &mut dyn Write) -> io::Result<Judgement> {
+        let left = Left::read(evidence.artifact)?;
+        let errors = StandardError::read(evidence.stderr, "")?;
+        let usage = left.metrics.as_ref().and_then(Envelope::object).and_then(usage);
+        let text = left.answer.as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok());
+        let finding = left.finding(text, &errors);
+        let judgement =
+            Judgement { finding, session: None, usage: usage.into_iter().collect(), notes: Vec::new() };
+        conclude(judgement, evidence.cut, text.unwrap_or_default(), answer)
+    }
+}
+
+/// A JSON object, or what is none.
+struct Envelope(Option<Map<String, Value>>);
+
+impl Envelope {
+    fn of(bytes: &[u8]) -> Self {
+        let limits = Limits { max_bytes: RUNNER_ENVELOPE_MAX_BYTES, allow_null: true, ..Limits::RECORD };
+        Self(decode(bytes, limits).ok())
+    }
+
+    fn object(&self) -> Option<&Map<String, Value>> {
+        self.0.as_ref()
+    }
+}
+
+/// What the runner left.
+struct Left {
+    answer: Option<Vec<u8>>,
+    metrics: Option<Envelope>,
+    diagnostic: Option<Envelope>,
+}
+
+impl Left {
+    fn read(artifacts: &mut Artifacts<'_>) -> io::Result<Self> {
+        let mut bytes = |name: &str, max: usize| -> io::Result<Option<Vec<u8>>> {
+            let Some(artifact) = artifacts(name)? else { return Ok(None) };
+            let mut bytes = Vec::new();
+            artifact.take(max as u64 + 1).read_to_end(&mut bytes)?;
+            Ok(Some(bytes))
+        };
+        let answer = bytes(ANSWER, ANSWER_MAX_BYTES)?;
+        let metrics = bytes(METRICS, RUNNER_ENVELOPE_MAX_BYTES)?;
+        let diagnostic = bytes(DIAGNOSTIC, RUNNER_ENVELOPE_MAX_BYTES)?;
+        let envelope = |bytes: Option<Vec<u8>>| bytes.map(|bytes| Envelope::of(&bytes));
+        Ok(Self { answer, metrics: envelope(metrics), diagnostic: envelope(diagnostic) })
+    }
+
+    fn finding(&self, text: Option<&str>, errors: &StandardError) -> Finding {
+        let Self { answer, metrics, diagnostic } = self;
+        let published = answer.is_some() || metrics.is_some();
+        let defect = Finding::defect;
+        match (answer, metrics, diagnostic) {
+            (_, _, Some(_)) if published => {
+                defect(ReasonCode::OutputConflict, "The runner left both an answer and a diagnostic.")
+            }
+            (_, _, Some(diagnostic)) => of_diagnostic(diagnostic),
+            (None, None, None) => match &errors.last_words {
+                Some(words) => Finding::ProviderError {
+                    code: ReasonCode::ProviderFailed,
+                    message: Some(words.clone()),
+                    retry_at: None,
+                },
+                None => defect(
+                    ReasonCode::IncompleteOutput,
+                    "The runner left neither an answer nor a diagnostic.",
+                ),
+            },
+            (Some(_), None, None) | (None, Some(_), None) => {
+                defect(ReasonCode::IncompleteOutput, "The runner left only one of answer and metrics.")
+            }
+            (Some(answer), Some(metrics), None) => {
+                if metrics.object().is_none() {
+                    defect(
+                        ReasonCode::InvalidOutput,
+                        "The metrics are no JSON object of an unambiguous form.",
+                    )
+                } else if answer.len() > ANSWER_MAX_BYTES {
+                    defect(ReasonCode::InvalidOutput, "The answer is longer than 64 MiB.")
+                } else {
+                    match text {
+                        None => defect(ReasonCode::InvalidOutput, "The answer is not UTF-8."),
+                        Some(text) if text.trim().is_empty() => {
+                            defect(ReasonCode::EmptyOutput, "The runner published a blank answer.")
+                        }
+                        Some(_) => Finding::Success,
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn of_diagnostic(diagnostic: &Envelope) -> Finding {
+    let words = diagnostic
+        .object()
+        .and_then(|fields| Some((fields, text(fields, "phase")?, text(fields, "reason")?)));
+    let Some((fields, phase, reason)) = words.filter(|(_, phase, reason)| is_slug(phase) && is_slug(reason))
+    else {
+        return Finding::defect(ReasonCode::InvalidOutput, "The diagnostic names no phase and reason.");
+    };
+    Finding::ProviderError {
+        code: class(reason),
+        message: Some(format!("{reason} (phase {phase})")),
+        retry_at: fields.get("next_flush_time").and_then(Value::as_u64).and_then(of_epoch),
+    }
+}
+
+/// Short lower-case words: the diagnostic has no free text, so none is recorded from it.
+fn is_slug(word: &str) -> bool {
+    let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'_' | b'-');
+    (1..=64).contains(&word.len()) && word.bytes().all(plain)
+}
+
+fn of_epoch(seconds: u64) -> Option<Timestamp> {
+    later(seconds.checked_mul(1000)?, 0)
+}
+
+/// The counters that the provider sent; where the runner lists them, a zero of its own is none (runners.md 5.4).
+fn usage(metrics: &Map<String, Value>) -> Option<Usage> {
+    if metrics.get("usage_reported") == Some(&Value::Bool(false)) {
+        return None;
+    }
+    let tokens = metrics.get("tokens")?.as_object()?;
+    let reported = metrics.get("reported_token_counters").and_then(Value::as_array);
+    let count = |name: &str| {
+        let is_reported = reported.is_none_or(|names| names.iter().any(|own| own == name));
+        tokens.get(name).filter(|_| is_reported)?.as_u64()
+    };
+    let model =
+        text(metrics, "model").filter(|model| (1..=USAGE_MODEL_NAME_MAX_BYTES).contains(&model.len()));
+    Some(Usage {
+        model: model.map(str::to_owned),
+        input_tokens: count("input"),
+        output_tokens: count("output"),
+        thinking_tokens: count("reasoning"),
+        total_tokens: count("total"),
+        cache_read_tokens: count("cache_read"),
+        cache_creation_tokens: count("cache_write"),
+        estimated_cost_usd: metrics.get("provider_cost_usd").and_then(decimal_text),
+        ..Usage::new(UsageScope::Task, UsageSource::ProviderEnvelope, UsageReliability::Reported)
+    })
+}

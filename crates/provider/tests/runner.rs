@@ -1,0 +1,187 @@
+//! Planning and judging a run of a family runner.
+
+mod common;
+
+use common::Left;
+use common::host::{FakeHost, plan, request};
+use provider::{Finding, PlanError};
+use record::request::Request;
+use record::words::{Fence, Permission, ProfileOption, ReasonCode};
+
+const ANSWER: &str = "answer.txt";
+const METRICS: &str = "answer.txt.metrics.json";
+const DIAGNOSTIC: &str = "answer.txt.error.json";
+const GOOD: &str = r#"{"model":"m","tokens":{"input":3,"output":2,"reasoning":0,"cache_read":0,"cache_write":0},
+    "reported_token_counters":["input","output"],"provider_cost_usd":null,"evaluation":{"x":1.5}}"#;
+
+fn asked(lane: &str) -> Request {
+    let mut request = request("deepseek:run", Permission::ReadOnly);
+    request.requested_config.lane = Some(lane.to_owned());
+    request
+}
+
+fn host() -> FakeHost {
+    FakeHost::new().file("/opt/self/delegation-deepseek", b"\x7fELF runner")
+}
+
+fn left<'a>(files: &'a [(&'a str, &'a [u8])], stderr: &'a str) -> Left<'a> {
+    Left { stderr: stderr.as_bytes(), artifacts: files, ..Left::default() }
+}
+
+fn judged(files: &[(&str, &[u8])], stderr: &str) -> (Finding, String) {
+    let (judgement, answer) = left(files, stderr).judge("deepseek:run");
+    (judgement.finding, answer)
+}
+
+#[test]
+fn the_runner_is_started_with_the_brief_as_its_prompt_file() {
+    let mut request = asked("builder");
+    request.requested_config.allow_provisional = true;
+    request.requested_config.effort = Some("max".to_owned());
+    let draft = plan(&request, &host()).unwrap();
+    assert_eq!(
+        draft.launch.argv.join(" "),
+        "delegation-deepseek run --lane builder --effort max --prompt-file /dev/stdin \
+         --output /state/tasks/t/output/answer.txt --workdir /home/u/work --allow-provisional"
+    );
+    assert_eq!(draft.launch.output_artifacts, [ANSWER, DIAGNOSTIC, METRICS]);
+    assert_eq!(draft.launch.identity[0].path.as_str(), "/opt/self/delegation-deepseek");
+    assert_eq!(draft.launch.effective_config.fence, Fence::Ours);
+    assert!(draft.launch.effective_config.writable_roots.is_empty());
+}
+
+#[test]
+fn without_one_beside_this_program_the_runner_is_looked_for_on_the_path() {
+    let host = FakeHost::new().file("/opt/bin/delegation-deepseek", b"\x7fELF runner");
+    let draft = plan(&asked("builder"), &host).unwrap();
+    assert_eq!(draft.launch.identity[0].path.as_str(), "/opt/bin/delegation-deepseek");
+    let missing = plan(&asked("builder"), &FakeHost::new());
+    assert!(matches!(missing, Err(PlanError::ExecutableNotFound { .. })), "{missing:?}");
+}
+
+#[test]
+fn a_lane_is_needed_and_must_fit_the_mode() {
+    let refused = |request: &Request| match plan(request, &host()) {
+        Err(PlanError::InvalidOption { option: ProfileOption::Lane, .. }) => {}
+        other => panic!("{other:?}"),
+    };
+    refused(&request("deepseek:run", Permission::ReadOnly));
+    for lane in ["", "--evaluation", "Builder", "a b", "builder\n"] {
+        refused(&asked(lane));
+    }
+    let mut writing = asked("builder");
+    writing.requested_config.permission = Permission::WorkspaceWrite;
+    assert!(matches!(plan(&writing, &host()), Err(PlanError::UnsupportedMode { .. })));
+    let mut model = asked("builder");
+    model.requested_config.model = Some("another".to_owned());
+    assert!(matches!(plan(&model, &host()), Err(PlanError::UnsupportedOption { .. })));
+}
+
+#[test]
+fn gates_pass_the_key_file_passes_and_no_key_does() {
+    let host = host()
+        .variable("DELEGATION_ROUTING_GATES_FILE", "/etc/gates.json")
+        .variable("DELEGATION_DEEPSEEK_KEY_FILE", "/home/u/deepseek.env")
+        .variable("DEEPSEEK_API_KEY", "planted")
+        .variable("QWEN_TOKEN_PLAN_API_KEY", "planted");
+    let mut request = asked("builder");
+    request.requested_config.native_timeout = Some("90s".parse().unwrap());
+    let environment = plan(&request, &host).unwrap().launch.environment;
+    for entry in [
+        "DELEGATION_ROUTING_GATES_FILE=/etc/gates.json",
+        "DELEGATION_DEEPSEEK_KEY_FILE=/home/u/deepseek.env",
+        "DELEGATION_TIMEOUT=90",
+    ] {
+        assert!(environment.iter().any(|own| own == entry), "{entry}");
+    }
+    assert!(!environment.concat().contains("planted"));
+}
+
+#[test]
+fn an_answer_with_metrics_is_the_answer_to_the_byte() {
+    let files = [(ANSWER, &b"The patch.\n"[..]), (METRICS, GOOD.as_bytes())];
+    let (judgement, answer) = left(&files, "words").judge("deepseek:run");
+    assert_eq!((judgement.finding, answer.as_str()), (Finding::Success, "The patch.\n"));
+    let [usage] = judgement.usage.try_into().unwrap();
+    assert_eq!(usage.model.as_deref(), Some("m"));
+    assert_eq!((usage.input_tokens, usage.output_tokens), (Some(3), Some(2)));
+    assert_eq!(
+        (usage.thinking_tokens, usage.cache_read_tokens, usage.estimated_cost_usd),
+        (None, None, None)
+    );
+}
+
+#[test]
+fn metrics_without_usage_and_with_cost() {
+    for (metrics, statements) in [
+        (r#"{"usage_reported":false,"tokens":{"input":0}}"#, 0),
+        (r#"{"tokens":null}"#, 0),
+        (r#"{"tokens":{"input":1,"total":5},"provider_cost_usd":0.25}"#, 1),
+    ] {
+        let (judgement, _) =
+            left(&[(ANSWER, b"x\n"), (METRICS, metrics.as_bytes())], "").judge("deepseek:run");
+        assert_eq!(judgement.finding, Finding::Success);
+        assert_eq!(judgement.usage.len(), statements, "{metrics}");
+        if let [usage] = judgement.usage.as_slice() {
+            assert_eq!((usage.total_tokens, usage.estimated_cost_usd.as_deref()), (Some(5), Some("0.25")));
+        }
+    }
+}
+
+#[test]
+fn what_is_no_whole_run_is_a_defect() {
+    let good = GOOD.as_bytes();
+    let error = br#"{"phase":"dispatch","reason":"rate_limited"}"#;
+    for (files, code) in [
+        (&[(ANSWER, &b"x"[..])][..], ReasonCode::IncompleteOutput),
+        (&[(METRICS, good)], ReasonCode::IncompleteOutput),
+        (&[(ANSWER, b"x"), (METRICS, good), (DIAGNOSTIC, error)], ReasonCode::OutputConflict),
+        (&[(METRICS, good), (DIAGNOSTIC, error)], ReasonCode::OutputConflict),
+        (&[(ANSWER, b" \n"), (METRICS, good)], ReasonCode::EmptyOutput),
+        (&[(ANSWER, b"\xff"), (METRICS, good)], ReasonCode::InvalidOutput),
+        (&[(ANSWER, b"x"), (METRICS, b"[]")], ReasonCode::InvalidOutput),
+        (&[(ANSWER, b"x"), (METRICS, br#"{"a":1,"a":2}"#)], ReasonCode::InvalidOutput),
+        (&[(DIAGNOSTIC, b"no JSON")], ReasonCode::InvalidOutput),
+        (&[(DIAGNOSTIC, br#"{"phase":"dispatch"}"#)], ReasonCode::InvalidOutput),
+        (&[(DIAGNOSTIC, br#"{"phase":"dispatch","reason":"Free text."}"#)], ReasonCode::InvalidOutput),
+        (&[], ReasonCode::IncompleteOutput),
+    ] {
+        assert_eq!(common::code(&judged(files, "").0), code, "{files:?}");
+    }
+}
+
+#[test]
+fn a_refusal_is_told_in_the_runners_words() {
+    let line = "delegation-deepseek: lane builder of deepseek-v4-pro: provisional, which needs --allow-provisional\n";
+    let (Finding::ProviderError { code, message, .. }, _) = judged(&[], line) else { panic!() };
+    assert_eq!((code, message.as_deref()), (ReasonCode::ProviderFailed, Some(line.trim())));
+}
+
+#[test]
+fn a_diagnostic_is_classed_by_its_reason() {
+    for (reason, code) in [
+        ("authentication_failed", ReasonCode::AuthenticationRequired),
+        ("rate_limited", ReasonCode::RateLimited),
+        ("quota_exhausted", ReasonCode::QuotaExhausted),
+        ("provider_identity_mismatch", ReasonCode::ModelMismatch),
+        ("output_truncated", ReasonCode::IncompleteOutput),
+        ("empty_result", ReasonCode::EmptyOutput),
+        ("invalid_or_empty_response", ReasonCode::InvalidOutput),
+        ("output_limit_exceeded", ReasonCode::OutputLimit),
+        ("sandbox_not_enforced", ReasonCode::FenceUnavailable),
+        ("caller_cancelled", ReasonCode::Interrupted),
+        ("transport_failure", ReasonCode::ProviderFailed),
+        ("something_new", ReasonCode::ProviderFailed),
+    ] {
+        let text = format!(
+            r#"{{"phase":"dispatch","reason":"{reason}","next_flush_time":4102444800,"debug_dir":null}}"#
+        );
+        let (Finding::ProviderError { code: found, message, retry_at }, _) =
+            judged(&[(DIAGNOSTIC, text.as_bytes())], "delegation-deepseek: words")
+        else {
+            panic!("{reason}")
+        };
+        assert_eq!((found, message), (code, Some(format!("{reason} (phase dispatch)"))));
+        assert_eq!(retry_at.map(|time| time.to_string()).as_deref(), Some("2100-01-01T00:00:00.000000000Z"));
+    }
+}
