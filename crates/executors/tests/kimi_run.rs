@@ -133,19 +133,21 @@ fn the_kernel_holds_what_the_lane_promises() {
     let mut stage = ready();
     stage.write("home/secret.txt", "planted in the home");
     stage.write("elsewhere/file.txt", "readable");
-    stage.write("elsewhere/closed/keep", "");
     stage.write("work/source.txt", "source");
-    stage.write("tmp-of-others/other/secret", "");
+    // What lies beside the run may be read, the private directory of another run may not.
+    stage.set("TMPDIR", stage.path("elsewhere"));
+    stage.write("elsewhere/delegation-glm.abcdef/key", "planted key");
     stage.set("KIMI_CODE_HOME", stage.path("home/.kimi-code"));
     let at = |name: &str| stage.path(name).display().to_string();
     let (work, home) = (at("work"), at("home"));
     let prompt = format!(
         "[[KIMI: read {home}/secret.txt]] [[KIMI: read {home}/.kimi-code/credentials/kimi-code.json]] \
          [[KIMI: write {home}/new.txt]] [[KIMI: read {work}/source.txt]] [[KIMI: write {work}/new.txt]] \
-         [[KIMI: read {file}]] [[KIMI: write {file}]] [[KIMI: read /etc/passwd]] [[KIMI: write {out}/answer.txt]] \
+         [[KIMI: read {file}]] [[KIMI: write {file}]] [[KIMI: read {other}]] [[KIMI: read /etc/passwd]] [[KIMI: write {out}/answer.txt]] \
          [[KIMI: execute /usr/bin/true]] [[KIMI: execute rg]] [[KIMI: execute /usr/bin/env]] [[KIMI: execute /bin/sh]] \
          [[KIMI: load /usr/bin/env]] [[KIMI: load /bin/sh]] [[KIMI: read {kimi}]] [[KIMI: execute {work}/program]]",
         file = at("elsewhere/file.txt"),
+        other = at("elsewhere/delegation-glm.abcdef/key"),
         out = at("out"),
         kimi = at("bin/kimi"),
     );
@@ -162,6 +164,7 @@ fn the_kernel_holds_what_the_lane_promises() {
             format!("write {work}/new.txt"): in_work,
             format!("read {}", at("elsewhere/file.txt")): "done",
             format!("write {}", at("elsewhere/file.txt")): "denied",
+            format!("read {}", at("elsewhere/delegation-glm.abcdef/key")): "denied",
             "read /etc/passwd": "done",
             format!("write {}", at("out/answer.txt")): "denied",
             "execute /usr/bin/true": "done",

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use process::Fence;
+use process::{Fence, WriteFence};
 
 use super::home::Home;
 use super::knobs::Knobs;
@@ -14,7 +14,7 @@ use super::lane::Lane;
 use super::limits::PROGRAM_SEARCH_MAX_COUNT;
 use super::ripgrep::Ripgrep;
 use crate::common::run_directory::RunDirectory;
-use crate::common::sandbox::{Access, Sandbox, everything_but};
+use crate::common::sandbox::{Access, Reads, Sandbox};
 use crate::common::surroundings::{Surroundings, executable_file};
 
 /// The shell that a child finds in its environment: it does nothing.
@@ -40,64 +40,68 @@ const LIBRARIES: &[&str] = &["/usr/lib", "/usr/lib64", "/usr/local/lib"];
 /// What is the same for every child of one run.
 #[derive(Clone, Debug)]
 pub(super) struct Confinement {
-    readable: Vec<PathBuf>,
-    forbidden: Vec<PathBuf>,
+    user_home: PathBuf,
+    hidden: Vec<PathBuf>,
 }
 
 impl Confinement {
     /// Looks at the machine: everything may be read but what lies in the home directory, in the vendor's directory, in the data
-    /// home, where temporary files of other runs lie, and in directories of programs.
+    /// home, and in directories of programs.
     ///
     /// Programs are closed off for reading because the loader, which must be executable, would start whatever it can read.
-    ///
-    /// # Errors
-    /// A directory on the way can not be listed.
-    pub(super) fn of(knobs: &Knobs, surroundings: &Surroundings) -> io::Result<Self> {
+    pub(super) fn of(knobs: &Knobs, surroundings: &Surroundings) -> Self {
         let path = surroundings.variable("PATH").unwrap_or_default();
-        let mut hidden: BTreeSet<PathBuf> =
-            [&knobs.user_home, &knobs.ambient, &knobs.data_home, &std::env::temp_dir()]
-                .into_iter()
-                .chain(&std::env::split_paths(&path).collect::<Vec<_>>())
-                .chain(&PROGRAMS.iter().map(PathBuf::from).collect::<Vec<_>>())
-                .filter(|path| path.is_absolute())
-                .filter_map(|path| path.canonicalize().ok())
-                .filter(|path| path != Path::new("/"))
-                .collect();
+        let mut hidden: BTreeSet<PathBuf> = [&knobs.user_home, &knobs.ambient, &knobs.data_home]
+            .into_iter()
+            .cloned()
+            .chain(std::env::split_paths(&path))
+            .chain(PROGRAMS.iter().map(PathBuf::from))
+            .filter(|path| path.is_absolute())
+            .filter_map(|path| path.canonicalize().ok())
+            .filter(|path| path != Path::new("/"))
+            .collect();
         for libraries in LIBRARIES {
             hidden.extend(directories_of_programs(Path::new(libraries)));
         }
-        let hidden: Vec<&Path> = hidden.iter().map(PathBuf::as_path).collect();
-        Ok(Self { readable: everything_but(&hidden)?, forbidden: vec![knobs.user_home.clone()] })
+        Self { user_home: knobs.user_home.clone(), hidden: hidden.into_iter().collect() }
     }
 
     /// The fence of one child.
     ///
     /// # Errors
-    /// The means of proof can not be made.
+    /// A directory on the way to a hidden one can not be listed, or the means of proof can not be made.
     pub(super) fn fence(&self, inside: Inside<'_>, run_directory: &RunDirectory) -> io::Result<Fence> {
         let Inside { home, kimi, ripgrep, workspace, writable } = inside;
-        let mut sandbox = Sandbox {
-            writable: [&home.home, &home.scratch].into_iter().chain(writable).cloned().collect(),
-            forbidden: self.forbidden.iter().cloned().chain([home.programs.clone()]).collect(),
-            access: None,
-        };
-        let mut access = Access {
-            readable: self.readable.clone(),
-            executable: vec![kimi.to_path_buf(), home.ripgrep.clone()],
-        };
-        // A link to a program of many names would let all of them be executed.
-        let shell = executable_file(Path::new(SHELL));
-        access.executable.extend(shell.filter(|shell| shell.ends_with("true")));
-        access.readable.extend([home.policy.clone(), home.programs.clone()]);
-        access.readable.extend(ripgrep.libraries.keys().cloned());
+        let mut forbidden = vec![self.user_home.clone(), home.programs.clone()];
+        let mut writable: Vec<PathBuf> =
+            [&home.home, &home.scratch].into_iter().chain(writable).cloned().collect();
+        let mut except = vec![home.policy.clone(), home.programs.clone()];
+        except.extend(ripgrep.libraries.keys().cloned());
         if let Some((workdir, lane)) = workspace {
-            access.readable.push(workdir.to_path_buf());
-            if lane.edits() { &mut sandbox.writable } else { &mut sandbox.forbidden }
-                .push(workdir.to_path_buf());
+            except.push(workdir.to_path_buf());
+            if lane.edits() { &mut writable } else { &mut forbidden }.push(workdir.to_path_buf());
         }
-        sandbox.access = Some(access);
-        sandbox.fence(run_directory)
+        let mut executable = vec![kimi.to_path_buf(), home.ripgrep.clone()];
+        // A link to a program of many names would let all of them be executed.
+        executable.extend(executable_file(Path::new(SHELL)).filter(|shell| shell.ends_with("true")));
+        let mut hidden = self.hidden.clone();
+        hidden.push(run_directory.path().to_path_buf());
+        let access = Some(Access { reads: Reads::AllBut { hidden, except }, executable });
+        let mut fence = Sandbox { writable, access, forbidden }.fence(run_directory)?;
+        if let Fence::Ours(WriteFence { access: Some(access), .. }) = &mut fence {
+            access.readable.retain(|path| !is_run(path, run_directory));
+        }
+        Ok(fence)
     }
+}
+
+/// Whether a path is the private directory of another run, which may hold a key. Asked of the very list that is granted, since
+/// other runs begin at any time.
+fn is_run(path: &Path, own: &RunDirectory) -> bool {
+    let is_named_like_one = |path: &Path| {
+        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"delegation-"))
+    };
+    path.parent() == own.path().parent() && is_named_like_one(path)
 }
 
 /// What is granted to one child.
