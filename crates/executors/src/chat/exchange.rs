@@ -42,10 +42,17 @@ pub(super) enum Exchange {
 
 /// What curl calls a time limit that passed.
 pub(super) const TIMED_OUT: u8 = 28;
+/// What curl calls a name that nobody knows.
+const HOST_NOT_FOUND: u8 = 6;
+/// What curl calls a server that is not there.
+const NOT_CONNECTED: u8 = 7;
+/// What curl calls an exchange that broke; every other trouble counts as one.
+const NOT_RECEIVED: u8 = 56;
 
 /// Sends a request once and waits for the response, the end of the time, or a signal.
 pub(super) fn exchange(order: Order, signals: &TerminationSignals) -> Exchange {
-    let broken = |error: io::Error| Exchange::Broken { curl_exit_code: 2, words: error.to_string() };
+    let broken =
+        |error: io::Error| Exchange::Broken { curl_exit_code: NOT_RECEIVED, words: error.to_string() };
     let (ours, theirs) = match UnixStream::pair() {
         Ok(pair) => pair,
         Err(error) => return broken(error),
@@ -118,19 +125,55 @@ fn answered(order: &Order) -> Result<Response<ureq::Body>, ureq::Error> {
 }
 
 fn curl_exit_code(error: &ureq::Error) -> u8 {
+    use io::ErrorKind::{ConnectionRefused, TimedOut, WouldBlock};
     match error {
         ureq::Error::Timeout(_) => TIMED_OUT,
-        ureq::Error::HostNotFound => 6,
-        ureq::Error::ConnectionFailed => 7,
-        ureq::Error::Protocol(_) => 8,
-        ureq::Error::Tls(_) | ureq::Error::Rustls(_) => 35,
+        ureq::Error::HostNotFound => HOST_NOT_FOUND,
+        ureq::Error::ConnectionFailed => NOT_CONNECTED,
         ureq::Error::Io(error) => match error.kind() {
-            io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => TIMED_OUT,
-            io::ErrorKind::ConnectionRefused => 7,
-            io::ErrorKind::UnexpectedEof => 18,
-            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput => 61,
-            _ => 56,
+            TimedOut | WouldBlock => TIMED_OUT,
+            ConnectionRefused => NOT_CONNECTED,
+            _ => NOT_RECEIVED,
         },
-        _ => 2,
+        _ => NOT_RECEIVED,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// No certificate of a test is trusted, and no other server than the pinned one is reached over TLS: that the client can
+    /// speak it at all is seen by what it makes of a server that does not.
+    #[test]
+    fn a_server_without_tls_is_no_server() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("https://{}/", listener.local_addr().unwrap());
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut hello = [0; 5];
+            stream.read_exact(&mut hello).unwrap();
+            stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}").unwrap();
+            hello
+        });
+        let order = Order {
+            url,
+            key: None,
+            body: Some(b"{}".to_vec()),
+            connect: Duration::from_secs(60),
+            total: Duration::from_secs(60),
+            response_max_bytes: 100,
+            user_agent: "test",
+            is_loopback: false,
+        };
+        let answered = perform(&order);
+        assert!(matches!(answered, Exchange::Broken { curl_exit_code: NOT_RECEIVED, .. }), "{answered:?}");
+        // A handshake of TLS 1.x, and nothing in the clear.
+        assert_eq!(server.join().unwrap()[..2], [0x16, 3]);
+        let plain = Order { url: order.url.replace("https", "http"), ..order };
+        assert!(matches!(perform(&plain), Exchange::Broken { .. }));
     }
 }

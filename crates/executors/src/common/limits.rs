@@ -18,7 +18,5 @@ pub const WATCH_INTERVAL_MILLISECONDS: u64 = 250;
 pub const LOCK_RETRY_MILLISECONDS: u64 = 50;
 /// Longest content of a lock file that is looked at, in bytes.
 pub const LOCK_FILE_MAX_BYTES: u64 = 64;
-/// Symbolic links that are followed from one program to the next at most.
-pub const LINKS_MAX_COUNT: usize = 40;
 /// Longest sentence of a refusal on standard error, in bytes.
 pub const MESSAGE_MAX_BYTES: usize = 4096;

@@ -11,7 +11,7 @@ use super::family::Family;
 /// A directory below the temporary one, with mode 700. Dropping it removes it with everything in it.
 #[derive(Debug)]
 pub struct RunDirectory {
-    directory: tempfile::TempDir,
+    _directory: tempfile::TempDir,
     path: PathBuf,
 }
 
@@ -27,7 +27,7 @@ impl RunDirectory {
             .tempdir()
             .and_then(|directory| Ok((directory.path().canonicalize()?, directory)));
         match made {
-            Ok((path, directory)) => Ok(Self { directory, path }),
+            Ok((path, directory)) => Ok(Self { _directory: directory, path }),
             Err(error) => Err(Refusal::unavailable(format!("no private directory can be made: {error}"))),
         }
     }
@@ -63,13 +63,5 @@ impl RunDirectory {
     pub(super) fn stream(&self, name: &str) -> io::Result<File> {
         let path = self.path.join(name);
         OpenOptions::new().append(true).read(true).create_new(true).mode(0o600).open(path)
-    }
-
-    /// Removes it now.
-    ///
-    /// # Errors
-    /// Something in it can not be removed.
-    pub fn remove(self) -> io::Result<()> {
-        self.directory.close()
     }
 }
