@@ -1,8 +1,9 @@
 //! Why the vendor's program failed (runners.md 3.8), by what it and its service say: standard error and error events alone.
 //!
-//! A status number counts only where it is named as one: any number may stand in a text.
+//! A status number counts only where it is named as one, or stands behind a code of the vendor: any number may stand in a text.
+//! Paths say nothing, since the user chose them.
 
-use super::phrases::{holds_word, status_codes};
+use super::phrases::{holds_word, status_codes, without_paths};
 use crate::common::exit::{Exit, Failure, Phase};
 
 type Class = (&'static [&'static str], fn(u16) -> bool, Exit, Phase, &'static str);
@@ -25,6 +26,7 @@ const CLASSES: &[Class] = &[
             "used up your quota",
             "insufficient_quota",
             "exceeded_current_quota",
+            "current quota",
         ],
         |_| false,
         Exit::Unavailable,
@@ -62,6 +64,11 @@ const CLASSES: &[Class] = &[
             "unauthorized",
             "invalid authentication",
             "invalid_authentication",
+            "provider.auth_error",
+            "auth.login_required",
+            "auth.token_missing",
+            "auth.token_unauthorized",
+            "no credential",
         ],
         |_| false,
         Exit::Unavailable,
@@ -76,7 +83,13 @@ const CLASSES: &[Class] = &[
         "membership_verification_temporary",
     ),
     (
-        &["overloaded", "too many requests", "too many concurrent requests", "engine_overloaded"],
+        &[
+            "overloaded",
+            "too many requests",
+            "too many concurrent requests",
+            "engine_overloaded",
+            "provider.rate_limit",
+        ],
         |_| false,
         Exit::Temporary,
         Phase::Dispatch,
@@ -100,6 +113,7 @@ const CLASSES: &[Class] = &[
             "connection refused",
             "connection closed",
             "connection error",
+            "provider.connection_error",
             "fetch failed",
         ],
         |status| (500..=599).contains(&status),
@@ -120,6 +134,7 @@ const CLASSES: &[Class] = &[
 pub(super) fn classify(stderr: &str, error_events: &str) -> Failure {
     let words = format!("{stderr}\n{error_events}").to_lowercase();
     let statuses = status_codes(&words);
+    let words = without_paths(&words);
     for (phrases, status, exit, phase, reason) in CLASSES {
         if phrases.iter().any(|phrase| holds_word(&words, phrase))
             || statuses.iter().any(|code| status(*code))
@@ -153,6 +168,31 @@ mod tests {
             (r#"{"status_code":529}"#, 75, "provider_temporary_failure"),
             ("502 Bad Gateway", 75, "provider_temporary_failure"),
             ("read ECONNRESET", 75, "provider_temporary_failure"),
+            // What Kimi Code 2.1 writes.
+            (
+                "error: failed to run prompt: provider.auth_error: 401 Invalid Authentication",
+                69,
+                "authentication_unavailable",
+            ),
+            (
+                "error: provider managed:kimi-code has no credential configured",
+                69,
+                "authentication_unavailable",
+            ),
+            (
+                "provider.auth_error: 403 You have reached your usage limit for this period",
+                69,
+                "quota_unavailable",
+            ),
+            ("provider.api_error: 429 Your account has exceeded its current quota", 69, "quota_unavailable"),
+            ("provider.api_error: 402 membership needed", 75, "membership_verification_temporary"),
+            ("provider.rate_limit: 429 try later", 75, "provider_overloaded"),
+            (
+                "provider.api_error: 503 x\nSee log: /tmp/sandbox/login/kimi-code.log",
+                75,
+                "provider_temporary_failure",
+            ),
+            ("provider.connection_error: it broke", 75, "provider_temporary_failure"),
             ("rpc: context canceled", 75, "provider_timeout"),
             ("context deadline exceeded", 75, "provider_timeout"),
             ("at line 503 of 402 lines, 429 and 401", 70, "dispatch_unclassified"),

@@ -8,20 +8,32 @@ pub(super) fn holds_word(text: &str, phrase: &str) -> bool {
     })
 }
 
-/// Every status that is named as one in a text in lower case: `"statusCode": 402`, `status_code=503`.
+/// Every status that is named as one in a text in lower case: `"statusCode": 402`, `status_code=503`, `provider.api_error: 402`.
 pub(super) fn status_codes(text: &str) -> Vec<u16> {
-    let mut codes = Vec::new();
-    for name in ["statuscode", "status_code"] {
-        for (start, found) in text.match_indices(name) {
-            let rest = text[start + found.len()..].trim_start_matches(['"', '\'', '\\', ' ', ':', '=']);
-            let digits =
-                rest.find(|character: char| !character.is_ascii_digit()).map_or(rest, |end| &rest[..end]);
-            codes.extend(
-                Some(digits).filter(|digits| digits.len() == 3).and_then(|digits| digits.parse::<u16>().ok()),
-            );
-        }
-    }
-    codes
+    let behind =
+        |name: &'static str| text.match_indices(name).map(|(start, found)| &text[start + found.len()..]);
+    let named = behind("statuscode").chain(behind("status_code"));
+    let named = named.map(|rest| rest.trim_start_matches(['"', '\'', '\\', ' ', ':', '=']));
+    let of_vendor = behind("provider.").filter_map(|rest| {
+        rest.trim_start_matches(|character: char| character.is_ascii_lowercase() || character == '_')
+            .strip_prefix(": ")
+    });
+    named.chain(of_vendor).filter_map(leading_status).collect()
+}
+
+fn leading_status(text: &str) -> Option<u16> {
+    let end = text.find(|character: char| !character.is_ascii_digit()).unwrap_or(text.len());
+    if end == 3 { text[..end].parse().ok() } else { None }
+}
+
+/// A text without its paths and addresses.
+pub(super) fn without_paths(text: &str) -> String {
+    let parts = text.split(|character: char| {
+        character.is_whitespace() || matches!(character, '"' | '\'' | ',' | '(' | ')')
+    });
+    let words =
+        parts.filter(|part| !part.is_empty() && part.bytes().filter(|byte| *byte == b'/').count() < 2);
+    words.collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
@@ -34,6 +46,11 @@ mod tests {
         assert!(holds_word("/login", "login"));
         assert!(!holds_word("blogins", "login"));
         assert!(!holds_word("denylist", "deny"));
+    }
+
+    #[test]
+    fn a_command_is_no_path() {
+        assert_eq!(without_paths("run /login, see /a/b (https://x)"), "run /login see");
     }
 
     #[test]

@@ -51,14 +51,14 @@ fn main() -> ExitCode {
             "--prompt",
             prompt,
             "--model",
-            model,
+            "kimi-code/k3",
             "--agent-file",
             _,
             "--skills-dir",
             _,
             "--output-format",
             "stream-json",
-        ] if model == "kimi-code/k3" => deeds::turn(prompt),
+        ] => deeds::turn(prompt),
         _ => {
             eprintln!("fake: not understood");
             ExitCode::from(BAD)
