@@ -3,13 +3,13 @@
 mod support;
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::{Value, json};
 use support::{Lead, Ran};
-use testkit::model_server::{ModelServer, RawResponse, Script};
+use testkit::model_server::{Delivery, ModelServer, RawResponse, Script};
 
 const KEY: &str = "planted-key-0123456789";
 const DIFF: &str =
@@ -24,9 +24,10 @@ struct Work {
 
 impl Work {
     fn new(response: RawResponse) -> Self {
-        testkit::binary::of_package("executors", "delegation-deepseek").unwrap();
+        let runner = testkit::binary::of_package("executors", "delegation-deepseek").unwrap();
         let server = ModelServer::start_with(Script::Raw(response)).unwrap();
         let lead = Lead::new().and("DELEGATION_DEEPSEEK_BASE_URL", format!("{}/v1", server.url()));
+        symlink(runner, lead.programs().join("delegation-deepseek")).unwrap();
         fs::write(lead.workspace().join("a.txt"), "one\ntwo\n").unwrap();
         for words in [&["add", "."][..], &["commit", "--quiet", "-m", "first"]] {
             let done = Command::new("git")
@@ -152,6 +153,21 @@ fn a_failed_run_leaves_its_diagnostic_as_evidence() {
         assert_eq!(work.server.requests().len(), 1);
         work.assert_no_key();
     }
+}
+
+#[test]
+fn a_cancelled_run_ends_at_once_and_publishes_nothing() {
+    let work = Work::new(answer(DIFF).delivered(Delivery::Held));
+    let keys = work.keys.to_str().unwrap();
+    let words = ["--lane", "builder", "--allow-provisional", "--env-file", keys];
+    let id = work.lead.dispatch("deepseek:run", "Make it TWO.\n", &words);
+    let _ = work.server.wait_for_requests(1);
+    work.lead.run(["cancel", &id]);
+    let ran = work.lead.collect(&id);
+    assert_eq!((ran.code, ran.reason().as_str()), (4, "cancelled"), "{ran:?}");
+    assert_eq!(work.names(&id, "raw"), ["stderr", "stdout"]);
+    assert_eq!(work.names(&id, "output"), Vec::<String>::new());
+    work.assert_no_key();
 }
 
 #[test]

@@ -298,3 +298,42 @@ fn check_tells_lanes_and_availability_and_is_no_error_without_a_key() {
         assert_eq!((finished.code, finished.stdout.lines().count()), (0, 2), "{finished:?}");
     }
 }
+
+#[test]
+fn the_installation_is_that_of_the_real_program() {
+    for (mut stage, service) in stages() {
+        let program = stage.path("installed/bin").join(service.family.program);
+        let built = match service.family.program {
+            "delegation-qwen" => env!("CARGO_BIN_EXE_delegation-qwen"),
+            _ => env!("CARGO_BIN_EXE_delegation-deepseek"),
+        };
+        for directory in ["installed/bin", "installed/config", "path", "config"] {
+            fs::create_dir_all(stage.path(directory)).expect("a directory");
+        }
+        fs::hard_link(built, &program).or_else(|_| fs::copy(built, &program).map(|_| ())).expect("a program");
+        // Two links on the way, with a key beside them that is nobody's.
+        symlink(&program, stage.path("first")).expect("a link");
+        symlink("../first", stage.path("path/runner")).expect("a link");
+        let root = stage.path("");
+        let key = |directory: &str, text: &str| {
+            let path = root.join(directory).join(service.key.file_name);
+            fs::write(&path, text).expect("written");
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("a mode");
+        };
+        key("config", &format!("{}={KEY}\n", service.key.variable));
+        let file = stage.path("installed/config").join(service.key.file_name);
+        stage.set(service.base_url_variable, "http://127.0.0.1:9/v1");
+        let runner = stage.path("path/runner");
+        stage.use_program(runner);
+        stage.run_lane("builder", &["--allow-provisional"]).refused(69, &file.display().to_string());
+        assert_eq!(stage.check()["selected_backend"], "none");
+        key("installed/config", &format!("{}={KEY}\n", service.key.variable));
+        assert_eq!(stage.check()["selected_backend"], service.family.backend());
+        // The installed gates count, and an override wins over them.
+        stage.write("installed/config/routing-gates.json", "{");
+        stage.run(&["check"]).refused(78, "gates do not hold");
+        let shipped = stage.write("good.json", gates::embedded::file("routing-gates.json").expect("a gate"));
+        stage.set("DELEGATION_ROUTING_GATES_FILE", shipped);
+        assert_eq!(stage.run(&["check"]).code, 0);
+    }
+}

@@ -4,6 +4,7 @@ mod common;
 
 use common::Left;
 use common::host::{FakeHost, plan, request};
+use proptest::prelude::*;
 use provider::{Finding, PlanError};
 use record::request::Request;
 use record::words::{Fence, Permission, ProfileOption, ReasonCode};
@@ -21,7 +22,7 @@ fn asked(lane: &str) -> Request {
 }
 
 fn host() -> FakeHost {
-    FakeHost::new().file("/opt/self/delegation-deepseek", b"\x7fELF runner")
+    FakeHost::new().file("/opt/bin/delegation-deepseek", b"\x7fELF runner")
 }
 
 fn left<'a>(files: &'a [(&'a str, &'a [u8])], stderr: &'a str) -> Left<'a> {
@@ -45,22 +46,13 @@ fn the_runner_is_started_with_the_brief_as_its_prompt_file() {
          --output /state/tasks/t/output/answer.txt --workdir /home/u/work --allow-provisional"
     );
     assert_eq!(draft.launch.output_artifacts, [ANSWER, DIAGNOSTIC, METRICS]);
-    assert_eq!(draft.launch.identity[0].path.as_str(), "/opt/self/delegation-deepseek");
+    assert_eq!(draft.launch.identity[0].path.as_str(), "/opt/bin/delegation-deepseek");
     assert_eq!(draft.launch.effective_config.fence, Fence::Ours);
     assert!(draft.launch.effective_config.writable_roots.is_empty());
 }
 
 #[test]
-fn without_one_beside_this_program_the_runner_is_looked_for_on_the_path() {
-    let host = FakeHost::new().file("/opt/bin/delegation-deepseek", b"\x7fELF runner");
-    let draft = plan(&asked("builder"), &host).unwrap();
-    assert_eq!(draft.launch.identity[0].path.as_str(), "/opt/bin/delegation-deepseek");
-    let missing = plan(&asked("builder"), &FakeHost::new());
-    assert!(matches!(missing, Err(PlanError::ExecutableNotFound { .. })), "{missing:?}");
-}
-
-#[test]
-fn a_lane_is_needed_and_must_fit_the_mode() {
+fn a_runner_and_a_lane_that_fits_the_mode_are_needed() {
     let refused = |request: &Request| match plan(request, &host()) {
         Err(PlanError::InvalidOption { option: ProfileOption::Lane, .. }) => {}
         other => panic!("{other:?}"),
@@ -72,6 +64,8 @@ fn a_lane_is_needed_and_must_fit_the_mode() {
     let mut writing = asked("builder");
     writing.requested_config.permission = Permission::WorkspaceWrite;
     assert!(matches!(plan(&writing, &host()), Err(PlanError::UnsupportedMode { .. })));
+    let missing = plan(&asked("builder"), &FakeHost::new());
+    assert!(matches!(missing, Err(PlanError::ExecutableNotFound { .. })), "{missing:?}");
     let mut model = asked("builder");
     model.requested_config.model = Some("another".to_owned());
     assert!(matches!(plan(&model, &host()), Err(PlanError::UnsupportedOption { .. })));
@@ -183,5 +177,26 @@ fn a_diagnostic_is_classed_by_its_reason() {
         };
         assert_eq!((found, message), (code, Some(format!("{reason} (phase dispatch)"))));
         assert_eq!(retry_at.map(|time| time.to_string()).as_deref(), Some("2100-01-01T00:00:00.000000000Z"));
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_files_get_a_judgement(
+        answer in proptest::option::of(any::<Vec<u8>>()),
+        metrics in proptest::option::of(prop_oneof![Just(GOOD.as_bytes().to_vec()), any::<Vec<u8>>()]),
+        diagnostic in proptest::option::of(any::<Vec<u8>>()),
+        stderr in any::<Vec<u8>>(),
+    ) {
+        let files: Vec<(&str, &[u8])> = [(ANSWER, &answer), (METRICS, &metrics), (DIAGNOSTIC, &diagnostic)]
+            .into_iter()
+            .filter_map(|(name, bytes)| Some((name, bytes.as_deref()?)))
+            .collect();
+        let (judgement, written) =
+            Left { stderr: &stderr, artifacts: &files, ..Left::default() }.judge("qwen:run");
+        if judgement.finding == Finding::Success {
+            prop_assert_eq!(Some(written.into_bytes()), answer);
+            prop_assert!(metrics.is_some() && diagnostic.is_none());
+        }
     }
 }

@@ -26,7 +26,6 @@ const ALLOWED: &[&str] = &[
     "TZ",
     "TMPDIR",
 ];
-const SECRET_ENDINGS: &[&str] = &["_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_CREDENTIALS"];
 
 /// The exact variables of a child.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -59,8 +58,7 @@ impl ChildEnvironment {
         let added: Vec<&str> = added.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
         for name in &added {
             let is_name = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-            let upper = name.to_ascii_uppercase();
-            if !is_name || SECRET_ENDINGS.iter().any(|ending| upper.ends_with(ending)) {
+            if !is_name || provider::looks_like_credential(name) {
                 return Err(Refusal::usage(format!("{PASS_VARIABLE}: {name} is not passed on")));
             }
         }

@@ -10,7 +10,6 @@ mod summary;
 
 pub(crate) use families::{DEEPSEEK, QWEN};
 
-use record::AbsolutePath;
 use record::capability::{Description, ReadOnlyDescription, RuntimeDescription};
 use record::plan::{EffectiveConfig, LaunchPlan};
 use record::request::Request;
@@ -18,13 +17,12 @@ use record::words::{ContinuationMode, Fence, Permission, ProfileOption, ReadOnly
 
 use crate::environment::{BASE_NAMES, Environment};
 use crate::error::PlanError;
-use crate::executable::{self, Executable};
-use crate::host::{Host, HostError};
+use crate::host::Host;
 use crate::judge::Judge;
 use crate::profile::{Draft, PlanInput, Profile};
 use crate::roots::{self, Roots};
 use crate::summary::Summariser;
-use crate::{options, probe};
+use crate::{executable, options, probe};
 
 /// What the runner writes the answer to; its two companions have further words behind that name.
 const ANSWER: &str = "answer.txt";
@@ -74,18 +72,6 @@ impl Runner {
     /// The variables that [`Environment::build`] takes as they are.
     fn plain_names(&self) -> Vec<&'static str> {
         [BASE_NAMES, GATE_NAMES, self.names].concat()
-    }
-
-    /// The runner that was installed with this program, else that on `PATH`.
-    fn executable(&self, host: &dyn Host) -> Result<Executable, PlanError> {
-        let own = host.own_executable()?;
-        let beside = own.as_path().with_file_name(self.program);
-        let beside = AbsolutePath::new(&beside).ok().map(|path| host.canonical(&path)).transpose();
-        match beside {
-            Ok(Some(entry)) => executable::identify(host, &entry, None),
-            Ok(None) | Err(HostError::NotFound { .. }) => executable::find(host, self.program, None),
-            Err(error) => Err(error.into()),
-        }
     }
 
     /// The lane, which must fit the mode.
@@ -189,7 +175,7 @@ impl Profile for Runner {
                 writable.add(&home.join(name).expect("a plain path"))?;
             }
         }
-        let executable = self.executable(host)?;
+        let executable = executable::find(host, self.program, None)?;
         Ok(Draft {
             launch: LaunchPlan {
                 provider_version: None,
