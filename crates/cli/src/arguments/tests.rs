@@ -111,7 +111,8 @@ fn lines_that_are_refused() {
         "--max-output 1MB",
         "--id xyz",
         "--auto",
-        "--lane l",
+        "--lane",
+        "--allow-provisional yes",
         "positional",
     ] {
         refused(&format!("{DISPATCH} {flags}"));
@@ -144,6 +145,18 @@ fn limits_are_off_unless_they_are_asked_for() {
     for flags in ["--memory 0", "--memory much", "--pids 0", "--cpus 0", "--cpus 1.5"] {
         refused(&format!("{DISPATCH} {flags}"));
     }
+}
+
+#[test]
+fn a_lane_and_the_leads_word_for_it() {
+    let (_, Command::Dispatch(dispatch)) =
+        accepted(&format!("{DISPATCH} --lane builder --allow-provisional"))
+    else {
+        panic!("another command");
+    };
+    assert_eq!((dispatch.lane.lane.as_deref(), dispatch.lane.allow_provisional), (Some("builder"), true));
+    let (_, Command::Dispatch(dispatch)) = accepted(DISPATCH) else { panic!("another command") };
+    assert_eq!((dispatch.lane.lane, dispatch.lane.allow_provisional), (None, false));
 }
 
 #[test]
