@@ -12,3 +12,4 @@ compile_error!("the runners confine and stop what they start by means that only 
 
 pub mod chat;
 pub mod common;
+pub mod kimi;

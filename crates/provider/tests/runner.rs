@@ -200,3 +200,36 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn kimi_writes_its_login_and_in_the_builder_lanes_the_workspace() {
+    let host = || FakeHost::new().file("/opt/bin/delegation-kimi", b"\x7fELF runner");
+    let asked = |lane: &str, permission| {
+        let mut request = request("kimi:run", permission);
+        request.requested_config.lane = Some(lane.to_owned());
+        request
+    };
+    for (lane, permission) in [
+        ("scout", Permission::ReadOnly),
+        ("clerk", Permission::ReadOnly),
+        ("builder", Permission::WorkspaceWrite),
+        ("frontend-builder", Permission::WorkspaceWrite),
+    ] {
+        let draft = plan(&asked(lane, permission), &host()).unwrap();
+        let roots = &draft.launch.effective_config.writable_roots;
+        let mut expected = vec!["/home/u/.kimi-code", "/home/u/.local/share/delegation-kit"];
+        expected.extend((permission == Permission::WorkspaceWrite).then_some("/home/u/work"));
+        assert_eq!(roots.iter().map(|root| root.as_str()).collect::<Vec<_>>(), expected, "{lane}");
+        assert_eq!(draft.launch.output_artifacts, [ANSWER, DIAGNOSTIC, METRICS, "answer.txt.stderr"]);
+        let other = match permission {
+            Permission::ReadOnly => Permission::WorkspaceWrite,
+            _ => Permission::ReadOnly,
+        };
+        assert!(matches!(plan(&asked(lane, other), &host()), Err(PlanError::InvalidOption { .. })));
+    }
+    let host = host().variable("KIMI_CODE_HOME", "/srv/kimi").variable("KIMI_API_KEY", "planted");
+    let launch = plan(&asked("scout", Permission::ReadOnly), &host).unwrap().launch;
+    assert!(launch.effective_config.writable_roots.iter().any(|root| root.as_str() == "/srv/kimi"));
+    assert!(launch.environment.iter().any(|entry| entry == "KIMI_CODE_HOME=/srv/kimi"));
+    assert!(!launch.environment.concat().contains("planted"));
+}

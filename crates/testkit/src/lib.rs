@@ -6,6 +6,7 @@
 //! - [`closed_network`]: a network that holds nothing but loopback.
 //! - `documents` (a feature): the JSON files of the read-only inspectors, changed in every way.
 //! - [`release_server`]: a place of releases on loopback.
+//! - [`trailer`]: how a fake that can read nothing but its own file learns what it is.
 //! - [`real`]: the real CLIs, installed by `cargo xtask real install`.
 //! - [`stored`]: very many ended tasks.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
@@ -21,3 +22,4 @@ pub mod model_server;
 pub mod real;
 pub mod release_server;
 pub mod stored;
+pub mod trailer;

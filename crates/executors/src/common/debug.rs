@@ -1,8 +1,8 @@
 //! Raw material of the provider, kept only where the user asked for it (runners.md 1.7).
 
-use std::fs::{OpenOptions, Permissions};
+use std::fs::{DirBuilder, OpenOptions, Permissions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use super::family::Family;
@@ -25,6 +25,16 @@ impl DebugDirectory {
             .disable_cleanup(true)
             .tempdir_in(debug)?;
         Ok(Self { path: directory.keep() })
+    }
+
+    /// Makes `<debug>/<name>`.
+    ///
+    /// # Errors
+    /// Those of the file system; it exists.
+    pub fn create_named(debug: &Path, name: &str) -> io::Result<Self> {
+        let path = debug.join(name);
+        DirBuilder::new().mode(0o700).create(&path)?;
+        Ok(Self { path })
     }
 
     /// Where it is.

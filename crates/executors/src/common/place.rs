@@ -6,6 +6,8 @@ use std::io;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Component, Path, PathBuf};
 
+use rustix::fs::Access;
+
 use super::exit::Refusal;
 use super::line::RunLine;
 
@@ -20,7 +22,7 @@ pub struct PathRules {
     pub outputs_outside_workdir: bool,
     /// What is demanded of the debug directory beside its existence.
     pub debug: DebugRule,
-    /// Whether `/` and the home directory are refused as workspace (Kimi).
+    /// Whether `/`, the home directory and what holds it are refused as workspace (Kimi).
     pub workdir_is_narrow: bool,
     /// Reserved suffixes of the output beyond those of all runners (Kimi: `.stderr`).
     pub reserved: &'static [&'static str],
@@ -193,8 +195,8 @@ fn workdir(named: Option<&Path>, rules: PathRules) -> Result<PathBuf, Refusal> {
     }
     if rules.workdir_is_narrow {
         let home = std::env::var_os("HOME").and_then(|home| Path::new(&home).canonicalize().ok());
-        if workdir == Path::new("/") || home.is_some_and(|home| home == workdir) {
-            return Err(refused(&"too wide: the root and the home directory are no workspace"));
+        if workdir == Path::new("/") || home.is_some_and(|home| home.starts_with(&workdir)) {
+            return Err(refused(&"too wide: what holds the home directory is no workspace"));
         }
     }
     Ok(workdir)
@@ -216,6 +218,7 @@ fn debug(path: &Path, workdir: &Path, rule: DebugRule) -> Result<PathBuf, Refusa
         if !is_ours || metadata.permissions().mode() & 0o077 != 0 {
             return Err(refused(&"must belong to you and be closed to others"));
         }
+        rustix::fs::access(&real, Access::WRITE_OK | Access::EXEC_OK).map_err(|error| refused(&error))?;
     }
     Ok(real)
 }

@@ -21,6 +21,8 @@ const CHAT: Runner = Runner {
     secret_names: &[],
     timeout_name: Some("DELEGATION_TIMEOUT"),
     state: &[],
+    state_names: &[],
+    further_artifacts: &[],
     fence_limits: CHAT_LIMITS,
 };
 
@@ -42,4 +44,34 @@ pub(crate) static DEEPSEEK: Runner = Runner {
     key_file_name: Some("DELEGATION_DEEPSEEK_KEY_FILE"),
     secret_names: &["DEEPSEEK_API_KEY"],
     ..CHAT
+};
+
+/// Kimi.
+pub(crate) static KIMI: Runner = Runner {
+    id: "kimi:run",
+    program: "delegation-kimi",
+    writing_lanes: &["builder", "frontend-builder"],
+    read_only: ReadOnlyMechanism::NativeSandbox,
+    names: &[
+        "DELEGATION_DATA_HOME",
+        "DELEGATION_KIMI_CANCEL_GRACE_SECONDS",
+        "DELEGATION_KIMI_HEARTBEAT_SECONDS",
+        "DELEGATION_KIMI_OAUTH_MODE",
+        "DELEGATION_KIMI_OAUTH_WAIT_SECONDS",
+        "DELEGATION_KIMI_RG_STORE",
+        "KIMI_CODE_HOME",
+        "XDG_DATA_HOME",
+    ],
+    key_file_name: None,
+    secret_names: &[],
+    timeout_name: None,
+    state: &[".kimi-code", ".local/share/delegation-kit"],
+    state_names: &["DELEGATION_DATA_HOME", "KIMI_CODE_HOME"],
+    further_artifacts: &["answer.txt.stderr"],
+    fence_limits: &[
+        "The runner's own fence holds kimi: it reads nothing in the home directory but the workspace, executes nothing but itself \
+         and one verified ripgrep, and writes only to a private home and, in the builder lanes, to the workspace.",
+        "Our fence limits the runner itself, which also keeps the login that kimi refreshes.",
+        "The network is not limited.",
+    ],
 };

@@ -8,7 +8,7 @@ mod judge;
 mod reason;
 mod summary;
 
-pub(crate) use families::{DEEPSEEK, QWEN};
+pub(crate) use families::{DEEPSEEK, KIMI, QWEN};
 
 use record::capability::{Description, ReadOnlyDescription, RuntimeDescription};
 use record::plan::{EffectiveConfig, LaunchPlan};
@@ -64,6 +64,10 @@ pub(crate) struct Runner {
     timeout_name: Option<&'static str>,
     /// Directories below the home directory that the program behind the runner writes.
     state: &'static [&'static str],
+    /// Variables that name such directories.
+    state_names: &'static [&'static str],
+    /// Files that the runner may leave beyond the three of every runner.
+    further_artifacts: &'static [&'static str],
     /// What the fence limits, one sentence each.
     fence_limits: &'static [&'static str],
 }
@@ -174,6 +178,7 @@ impl Profile for Runner {
             for name in self.state {
                 writable.add(&home.join(name).expect("a plain path"))?;
             }
+            writable.add_variables(&environment, self.state_names)?;
         }
         let executable = executable::find(host, self.program, None)?;
         Ok(Draft {
@@ -186,7 +191,11 @@ impl Profile for Runner {
                 new_conversation: None,
                 environment: environment.into_list(),
                 directory: request.canonical_cwd.clone(),
-                output_artifacts: [ANSWER, DIAGNOSTIC, METRICS].map(str::to_owned).to_vec(),
+                output_artifacts: [&[ANSWER, DIAGNOSTIC, METRICS], self.further_artifacts]
+                    .concat()
+                    .into_iter()
+                    .map(str::to_owned)
+                    .collect(),
                 effective_config: EffectiveConfig {
                     permission,
                     fence: options.fence,

@@ -1,0 +1,54 @@
+//! Reading and writing files that others may have put a trap in the place of.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+/// The content of a regular file that is no symbolic link.
+///
+/// # Errors
+/// Those of the file system; it is something else, or longer than `max` bytes.
+pub(super) fn read_regular(path: &Path, max: u64) -> io::Result<Vec<u8>> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("no regular file"));
+    }
+    let mut bytes = Vec::new();
+    file.take(max + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max {
+        return Err(io::Error::other(format!("longer than {max} bytes")));
+    }
+    Ok(bytes)
+}
+
+/// Writes a new file with a mode, durably.
+///
+/// # Errors
+/// Those of the file system; it exists.
+pub(super) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+/// Puts a file with mode 600 in the place of another: whoever reads sees the old bytes or the new ones.
+///
+/// # Errors
+/// Those of the file system.
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let directory = path.parent().ok_or_else(|| io::Error::other("no directory"))?;
+    let mut staged = tempfile::Builder::new().prefix(".delegation.").tempfile_in(directory)?;
+    staged.write_all(bytes)?;
+    staged.as_file().sync_all()?;
+    staged.persist(path).map_err(|error| error.error)?;
+    File::open(directory)?.sync_all()
+}
+
+/// Whether something is there, whatever it is.
+pub(super) fn exists(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok()
+}

@@ -1,0 +1,187 @@
+//! What a child of the runner may read, write and execute (runners.md 3.5).
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use process::{Fence, WriteFence};
+
+use super::home::Home;
+use super::knobs::Knobs;
+use super::lane::Lane;
+use super::limits::PROGRAM_SEARCH_MAX_COUNT;
+use super::ripgrep::Ripgrep;
+use crate::common::run_directory::RunDirectory;
+use crate::common::sandbox::{Access, Reads, Sandbox};
+use crate::common::surroundings::{Surroundings, executable_file};
+
+/// The shell that a child finds in its environment: it does nothing.
+pub(super) const SHELL: &str = "/usr/bin/true";
+/// Directories of programs.
+const PROGRAMS: &[&str] = &[
+    "/bin",
+    "/sbin",
+    "/usr/bin",
+    "/usr/sbin",
+    "/usr/games",
+    "/usr/libexec",
+    "/usr/local/bin",
+    "/usr/local/sbin",
+    "/usr/local/games",
+    "/usr/local/libexec",
+    "/opt",
+    "/snap",
+];
+/// Directories of libraries, some of which hold programs too.
+const LIBRARIES: &[&str] = &["/usr/lib", "/usr/lib64", "/usr/local/lib"];
+
+/// What is the same for every child of one run.
+#[derive(Clone, Debug)]
+pub(super) struct Confinement {
+    user_home: PathBuf,
+    hidden: Vec<PathBuf>,
+}
+
+impl Confinement {
+    /// Looks at the machine: everything may be read but what lies in the home directory, in the vendor's directory, in the data
+    /// home, and in directories of programs.
+    ///
+    /// Programs are closed off for reading because the loader, which must be executable, would start whatever it can read.
+    pub(super) fn of(knobs: &Knobs, surroundings: &Surroundings) -> Self {
+        let path = surroundings.variable("PATH").unwrap_or_default();
+        let mut hidden: BTreeSet<PathBuf> = [&knobs.user_home, &knobs.ambient, &knobs.data_home]
+            .into_iter()
+            .cloned()
+            .chain(std::env::split_paths(&path))
+            .chain(PROGRAMS.iter().map(PathBuf::from))
+            .filter(|path| path.is_absolute())
+            .filter_map(|path| path.canonicalize().ok())
+            .filter(|path| path != Path::new("/"))
+            .collect();
+        for libraries in LIBRARIES {
+            hidden.extend(directories_of_programs(Path::new(libraries)));
+        }
+        Self { user_home: knobs.user_home.clone(), hidden: hidden.into_iter().collect() }
+    }
+
+    /// The fence of one child.
+    ///
+    /// # Errors
+    /// A directory on the way to a hidden one can not be listed, or the means of proof can not be made.
+    pub(super) fn fence(&self, inside: Inside<'_>, run_directory: &RunDirectory) -> io::Result<Fence> {
+        let Inside { home, kimi, ripgrep, workspace, writable } = inside;
+        let mut forbidden = vec![self.user_home.clone(), home.programs.clone()];
+        let mut writable: Vec<PathBuf> =
+            [&home.home, &home.scratch].into_iter().chain(writable).cloned().collect();
+        let mut except = vec![home.policy.clone(), home.programs.clone()];
+        except.extend(ripgrep.libraries.keys().cloned());
+        if let Some((workdir, lane)) = workspace {
+            except.push(workdir.to_path_buf());
+            if lane.edits() { &mut writable } else { &mut forbidden }.push(workdir.to_path_buf());
+        }
+        let mut executable = vec![kimi.to_path_buf(), home.ripgrep.clone()];
+        // A link to a program of many names would let all of them be executed.
+        executable.extend(executable_file(Path::new(SHELL)).filter(|shell| shell.ends_with("true")));
+        let mut hidden = self.hidden.clone();
+        hidden.push(run_directory.path().to_path_buf());
+        let access = Some(Access { reads: Reads::AllBut { hidden, except }, executable });
+        let mut fence = Sandbox { writable, access, forbidden }.fence(run_directory)?;
+        if let Fence::Ours(WriteFence { access: Some(access), .. }) = &mut fence {
+            access.readable.retain(|path| !is_run(path, run_directory));
+        }
+        Ok(fence)
+    }
+}
+
+/// Whether a path is the private directory of another run, which may hold a key. Asked of the very list that is granted, since
+/// other runs begin at any time.
+fn is_run(path: &Path, own: &RunDirectory) -> bool {
+    let is_named_like_one = |path: &Path| {
+        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"delegation-"))
+    };
+    path.parent() == own.path().parent() && is_named_like_one(path)
+}
+
+/// What is granted to one child.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Inside<'a> {
+    /// Its home.
+    pub(super) home: &'a Home,
+    /// The vendor's program.
+    pub(super) kimi: &'a Path,
+    /// The pinned program, whose copy lies in the home.
+    pub(super) ripgrep: &'a Ripgrep,
+    /// The workspace, for a run.
+    pub(super) workspace: Option<(&'a Path, Lane)>,
+    /// Further directories that it may write.
+    pub(super) writable: &'a [PathBuf],
+}
+
+/// The directories just below one that hold a program at any depth. A directory that holds libraries itself stays readable,
+/// since nothing would start without them.
+fn directories_of_programs(libraries: &Path) -> Vec<PathBuf> {
+    let Ok(libraries) = libraries.canonicalize() else { return Vec::new() };
+    let entries = fs::read_dir(&libraries).into_iter().flatten().flatten();
+    let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+    directories
+        .map(|entry| entry.path())
+        .filter(|path| !holds_libraries(path) && holds_program(path))
+        .collect()
+}
+
+fn holds_libraries(directory: &Path) -> bool {
+    let mut entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.any(|entry| is_library(&entry.file_name().to_string_lossy()))
+}
+
+fn is_library(name: &str) -> bool {
+    name.starts_with("lib") && name.contains(".so")
+}
+
+/// A directory with too much in it counts as one that holds a program.
+fn holds_program(directory: &Path) -> bool {
+    let mut open = vec![directory.to_path_buf()];
+    let mut seen = 0;
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
+            seen += 1;
+            let Ok(metadata) = entry.metadata() else { continue };
+            if metadata.is_dir() {
+                open.push(entry.path());
+            }
+            let is_program = metadata.is_file()
+                && metadata.permissions().mode() & 0o111 != 0
+                && !entry.file_name().to_string_lossy().contains(".so");
+            if is_program || seen > PROGRAM_SEARCH_MAX_COUNT {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_with_programs_are_found_at_any_depth_and_those_of_libraries_are_left() {
+        let root = tempfile::tempdir().expect("a directory");
+        let root = root.path().canonicalize().expect("a path");
+        for (path, mode) in [
+            ("tool/libexec/deep/program", 0o755),
+            ("data/file", 0o644),
+            ("machine/libc.so.6", 0o755),
+            ("machine/program", 0o755),
+            ("plugins/plugin.so", 0o755),
+        ] {
+            let path = root.join(path);
+            fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
+            fs::write(&path, "").expect("written");
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("a mode");
+        }
+        assert_eq!(directories_of_programs(&root), [root.join("tool")]);
+    }
+}
