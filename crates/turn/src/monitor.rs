@@ -94,15 +94,9 @@ impl<'a> Monitor<'a> {
                 Err(_) => break (self.stop(&mut launched, StopCause::Supervisor), StopCause::Supervisor),
             }
         };
-        let look = self.sizes();
         let ending = ending
             .or_else(|| launched.child.wait(Duration::ZERO, &[]).ok().flatten())
             .unwrap_or(Ending::Ended);
-        let cause = match cause {
-            // It went over the cap between two looks.
-            StopCause::None if self.is_over_cap(&look) => StopCause::OutputLimit,
-            cause => cause,
-        };
         let ended = Ended { rewritten: self.rewritten, ..Ended::of(ending, cause, launched.recovered) };
         ended.leaving(launched.tree, launched.child)
     }

@@ -18,10 +18,11 @@ use supervise::{SuperviseError, Supervisor};
 use crate::context::Context;
 use crate::error::{At, TurnError};
 use crate::evidence::unless_damaged;
+use crate::ground::{self, Found, is_damage};
 use crate::launch;
 use crate::limits::ACTIVITY_TAIL_MAX_BYTES;
-use crate::recover::{Place, where_launched};
-use crate::{containment, rescue, stop, streams};
+use crate::recover::{Licence, Place, licence, place, where_launched};
+use crate::{containment, damaged, rescue, stop, streams};
 
 /// The supervisor of new tasks.
 pub(crate) fn supervisor(context: &Context) -> Result<Box<dyn Supervisor>, SuperviseError> {
@@ -30,7 +31,7 @@ pub(crate) fn supervisor(context: &Context) -> Result<Box<dyn Supervisor>, Super
 
 /// The supervisor that a task was admitted for, whichever new tasks get.
 pub(crate) fn owner(context: &Context, task: &Task) -> Result<Box<dyn Supervisor>, SuperviseError> {
-    let recorded = task.read::<Submission>()?.map(|submission| submission.record.supervisor);
+    let recorded = task.read_apart::<Submission>()?.map(|submission| submission.record.supervisor);
     of_kind(context, recorded.unwrap_or(context.supervisor))
 }
 
@@ -106,6 +107,7 @@ pub(crate) fn fill(
         answer.pruned = task.is_pruned().at(Stage::ObserveTask)?;
         return Ok(());
     }
+    can_end(task)?;
     answer.stops = stop::view(task, false)?.map(|view| vec![view]);
     answer.publication = publication(task)?;
     answer.liveness = liveness(task)?;
@@ -125,6 +127,23 @@ pub(crate) fn fill(
         answer.next_action = Some(NextAction::DispatchAgain);
     }
     Ok(())
+}
+
+/// Makes sure that somebody can bring the task to its end. What acts on it or runs for it is waited for first.
+///
+/// # Errors
+/// So much is damaged that nobody can; that will not change.
+fn can_end(task: &Task) -> Result<(), TurnError> {
+    let is_locked = task.run_locked();
+    let complaint = match (&is_locked, ground::read(task).at(Stage::ObserveTask)?) {
+        (Ok(true), _) => return Ok(()),
+        (_, Found::Ruined(error)) => Err(error),
+        _ => is_locked.map(drop),
+    };
+    match complaint {
+        Err(error) if is_damage(&error) && damaged::something_runs(task) => Ok(()),
+        complaint => complaint.at(Stage::ObserveTask),
+    }
 }
 
 fn fill_terminal(outcome: Outcome, answer: &mut Answer) {
@@ -163,25 +182,25 @@ fn fill_terminal(outcome: Outcome, answer: &mut Answer) {
 }
 
 fn publication(task: &Task) -> Result<Publication, TurnError> {
-    let sealed = task.read::<Seal>().at(Stage::ObserveTask)?.is_some();
+    let sealed = task.read_apart::<Seal>().at(Stage::ObserveTask)?.is_some();
     let payload = [PayloadName::Result, PayloadName::Refusal]
         .iter()
         .any(|name| matches!(task.open_payload(*name), Ok(Some(_))));
     Ok(if sealed || payload { Publication::Pending } else { Publication::None })
 }
 
-/// Computed from the run lock, the licence and the process; never stored.
+/// Computed from the run lock, the licence and the process; never stored. A damaged record leaves open what runs; a runner
+/// finds out, and the task ends.
 fn liveness(task: &Task) -> Result<Liveness, TurnError> {
-    if task.read::<Seal>().at(Stage::ObserveTask)?.is_some() {
+    if task.read_apart::<Seal>().at(Stage::ObserveTask)?.is_some() {
         return Ok(Liveness::Ended);
     }
-    // A damaged record leaves open what runs; a runner finds out, and the task ends.
-    let launch = match unless_damaged(task.read::<Launch>()).at(Stage::ObserveTask)? {
-        (Some(launch), _) => launch,
-        (None, true) => return Ok(Liveness::Undetermined),
-        (None, false) => return Ok(Liveness::Queued),
+    let launch = match licence(task).at(Stage::ObserveTask)? {
+        Licence::Whole(launch) => launch,
+        Licence::Damaged => return Ok(Liveness::Undetermined),
+        Licence::Missing => return Ok(Liveness::Queued),
     };
-    if task.run_locked().at(Stage::ObserveTask)? {
+    if matches!(task.run_locked(), Ok(true)) {
         return Ok(Liveness::Running);
     }
     match where_launched(&launch.record) {
@@ -189,7 +208,7 @@ fn liveness(task: &Task) -> Result<Liveness, TurnError> {
         Place::EarlierBoot => return Ok(Liveness::Ended),
         Place::Here => {}
     }
-    let running = match unless_damaged(task.read::<Running>()).at(Stage::ObserveTask)? {
+    let running = match unless_damaged(task.read_apart::<Running>()).at(Stage::ObserveTask)? {
         (Some(running), _) => running,
         (None, true) => return Ok(Liveness::Undetermined),
         (None, false) => return Ok(Liveness::Ended),
@@ -203,7 +222,10 @@ fn liveness(task: &Task) -> Result<Liveness, TurnError> {
 
 /// Where somebody would have to look, and what a lead can do who knows that nothing runs there any more.
 fn undetermined(task: &Task) -> Option<String> {
-    let launch = task.read::<Launch>().ok().flatten()?.record;
+    if !matches!(place(task), Ok(Some(Place::Elsewhere | Place::Undetermined))) {
+        return None;
+    }
+    let launch = ground::apart::<Launch>(task)?.record;
     Some(format!(
         "the turn was launched on {}, and its process can not be seen from here; look from there, or, when you know that it is \
          gone, end the task with: delegate cancel {} --declare-lost",
@@ -309,7 +331,8 @@ fn verify(task: &Task, outcome: &Outcome) -> Result<(), TurnError> {
     {
         return Err(damaged("the payload"));
     }
-    match task.read::<Seal>().at(Stage::ObserveTask)? {
+    // Its digest says more than the digests that it names.
+    match task.read_apart::<Seal>().at(Stage::ObserveTask)? {
         Some(seal) if seal.sha256 == outcome.evidence_sha256 => {
             let is_there = |entry: &ManifestEntry| {
                 streams::raw_size(task, entry.path.strip_prefix("raw/").unwrap_or(&entry.path))
@@ -329,7 +352,7 @@ fn verify(task: &Task, outcome: &Outcome) -> Result<(), TurnError> {
 
 /// The raw files of a task: from the manifest when sealed, else what is there.
 pub(crate) fn raw_files(task: &Task) -> Result<Vec<RawFile>, TurnError> {
-    if let Some(seal) = task.read::<Seal>().at(Stage::ObserveTask)? {
+    if let Some(seal) = task.read_apart::<Seal>().at(Stage::ObserveTask)? {
         return Ok(seal
             .record
             .manifest

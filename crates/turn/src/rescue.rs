@@ -7,14 +7,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use record::TaskId;
-use record::launch::Launch;
 use record::outcome::Outcome;
+use record::submission::Submission;
 use store::{Root, Task};
 
 use crate::context::Context;
+use crate::ground::{Found, apart};
 use crate::limits::{RESCUE_RHYTHM, RESCUES_MAX_COUNT};
-use crate::observe;
-use crate::recover::{Place, where_launched};
+use crate::recover::{Place, place};
+use crate::{damaged, ground, observe};
 
 /// The runners that this process has started.
 #[derive(Default)]
@@ -30,13 +31,23 @@ pub(crate) fn look_after(context: &Context, root: &Root, task: &Task) {
     if matches!(task.read::<Outcome>(), Ok(Some(_))) {
         return;
     }
-    let is_lost = matches!(task.read::<Launch>(), Ok(Some(launch)) if where_launched(&launch.record) == Place::Here)
-        && matches!(task.run_locked(), Ok(false));
-    if is_lost {
+    if matches!(task.run_locked(), Ok(false)) && needs_a_runner(task) {
         start_runner(context, root, task);
     }
     if let Ok(supervisor) = observe::owner(context, task) {
         let _ = supervisor.ensure(root);
+    }
+}
+
+/// Whether a task that nobody acts on has lost its runner here, or belongs to nobody who would start one.
+fn needs_a_runner(task: &Task) -> bool {
+    match (place(task), ground::read(task)) {
+        // All that a runner could do for it.
+        (Ok(Some(Place::Here)), Ok(Found::Ruined(_))) => damaged::something_runs(task),
+        (Ok(Some(Place::Here)), _) => true,
+        // Nobody can tell any more whose supervisor has it in its queue.
+        (Ok(None), Ok(Found::Damaged(_))) => apart::<Submission>(task).is_none(),
+        _ => false,
     }
 }
 

@@ -13,9 +13,10 @@ use store::{Created, Root, StoreError, Task};
 
 use crate::context::{Context, now};
 use crate::error::{At, TurnError};
+use crate::ground::is_damage;
 use crate::limits::{CANCEL_PATIENCE, RUN_LOCK_RHYTHM};
 use crate::observe;
-use crate::recover::{Place, where_launched};
+use crate::recover::{Place, place};
 use crate::rescue;
 use crate::runner::{cancel_before_launch, end_as_lost, journal};
 
@@ -26,7 +27,7 @@ use crate::runner::{cancel_before_launch, end_as_lost, journal};
 pub(crate) fn is_requested(task: &Task) -> Result<bool, StoreError> {
     match task.read::<StopRequest>() {
         Ok(request) => Ok(request.is_some()),
-        Err(StoreError::Damaged { .. } | StoreError::IdentityMismatch { .. }) => Ok(true),
+        Err(error) if is_damage(&error) => Ok(true),
         Err(error) => Err(error),
     }
 }
@@ -67,13 +68,14 @@ fn attempt(context: &Context, id: TaskId, declare_lost: bool, answer: &mut Answe
 /// Ends a task whose process nobody can look for any more, on the lead's word (STATE.md 3.6).
 fn declare_the_turn_lost(root: &Root, task: &Task) -> Result<(), TurnError> {
     let refused = |message: &str| Err(TurnError::new(FailureCode::InvalidRequest, Stage::StopTask, message));
-    let Some(launch) = task.read::<Launch>().at(Stage::StopTask)? else {
-        return refused("the task was not launched; cancel it without --declare-lost");
-    };
-    if where_launched(&launch.record) != Place::Elsewhere {
-        return refused(
-            "the task's process can be looked for on this machine; cancel it without --declare-lost",
-        );
+    match place(task).at(Stage::StopTask)? {
+        Some(Place::Elsewhere) => {}
+        None => return refused("the task was not launched; cancel it without --declare-lost"),
+        Some(_) => {
+            return refused(
+                "the task's process can be looked for on this machine; cancel it without --declare-lost",
+            );
+        }
     }
     let deadline = Instant::now() + CANCEL_PATIENCE;
     loop {
@@ -105,7 +107,7 @@ fn request(root: &Root, task: &Task) -> Result<(), TurnError> {
 
 /// Ends a task that nobody acts on; a living runner sees the request by itself.
 fn carry_out(context: &Context, root: &Root, task: &Task) -> Result<(), TurnError> {
-    let is_launched = || task.read::<Launch>().map(|launch| launch.is_some()).at(Stage::StopTask);
+    let is_launched = || task.has::<Launch>().at(Stage::StopTask);
     let deadline = Instant::now() + CANCEL_PATIENCE;
     loop {
         if is_launched()? {

@@ -121,7 +121,7 @@ fn strike(stage: &mut Stage, blow: Blow, holder: u32) {
         }
         Blow::Command => {
             stage.kill_command();
-            goes_on = !matches!(stage.point.holder, Holder::Dispatcher | Holder::Canceller);
+            goes_on = !matches!(stage.point.holder, Holder::Dispatcher | Holder::Canceller | Holder::Pruner);
         }
         Blow::NoSpace => {
             stage.answer("ENOSPC");
@@ -249,6 +249,9 @@ fn settle(stage: &mut Stage, blow: Blow) -> String {
         let ran = stage.json(["cancel", &stage.id]);
         assert_eq!(ran.code, 0, "the cancel: {ran:?}");
     }
+    if stage.point.scene == Scene::Pruned {
+        return end + &settle_the_removal(stage);
+    }
     let ran = stage.json(["collect", &stage.id, "--watch", "90s"]);
     assert!([0, 4].contains(&ran.code), "collect: {ran:?}");
     let again = stage.json(["collect", &stage.id]);
@@ -256,6 +259,19 @@ fn settle(stage: &mut Stage, blow: Blow) -> String {
     let outcome = &ran.answer()["outcome"];
     let launches = stage.launches().len();
     end + &format!("{}/{}/{launches}", ran.reason(), outcome["launched"].as_str().unwrap())
+}
+
+/// A removal of content that was cut off is never taken for damage, and taken up again by the next.
+fn settle_the_removal(stage: &Stage) -> String {
+    let ran = stage.json(["collect", &stage.id]);
+    let told = if ran.code == 0 { ran.reason() } else { ran.failure() };
+    assert!(["completed", "content_pruned"].contains(&told.as_str()), "in the middle: {ran:?}");
+    assert!(stage.prune().status().unwrap().success(), "the next removal");
+    let ran = stage.json(["collect", &stage.id]);
+    assert_eq!((ran.code, ran.failure().as_str()), (1, "content_pruned"), "{ran:?}");
+    assert!(stage.task().unwrap().is_pruned_whole().unwrap());
+    let outcome = &ran.answer()["outcome"];
+    format!("pruned, {}/{}/{}", ran.reason(), outcome["launched"].as_str().unwrap(), stage.launches().len())
 }
 
 /// What holds for every task, whatever happened.
@@ -288,7 +304,8 @@ fn records(task: &Task) -> Outcome {
         task.read::<R>().unwrap_or_else(|error| panic!("{}: {error}", R::FILE)).map(|loaded| loaded.record)
     }
     valid::<Request>(task).expect("request.json");
-    valid::<Plan>(task).expect("plan.json");
+    let has_content = !task.is_pruned_whole().unwrap();
+    assert_eq!(valid::<Plan>(task).is_some(), has_content, "plan.json");
     valid::<Submission>(task).expect("submission.json");
     valid::<Session>(task);
     valid::<StopRequest>(task);

@@ -58,7 +58,8 @@ impl Stage {
             predecessor: None,
             rebooted: false,
         };
-        stage.predecessor = (point.scene != Scene::Fresh).then(|| stage.one_turn());
+        // What is removed is the content of this turn alone.
+        stage.predecessor = (!matches!(point.scene, Scene::Fresh | Scene::Pruned)).then(|| stage.one_turn());
         stage.arguments = stage.dispatch_arguments();
         stage
     }
@@ -87,7 +88,7 @@ impl Stage {
         let wait = format!("[[fake: wait-for-file {}]] [[fake: answer done]]", self.go.display());
         let (brief, more): (&str, &[&str]) = match self.point.scene {
             _ if self.point.row == Row::Final => ("[[fake: answer done]] [[fake: final-then-hang]]", &[]),
-            Scene::Fresh | Scene::Plain | Scene::Continued => (&wait, &[]),
+            Scene::Fresh | Scene::Plain | Scene::Continued | Scene::Pruned => (&wait, &[]),
             Scene::Writing => (&wait, &["--permission", "workspace-write"]),
             Scene::Refused => ("[[fake: error-event]]", &[]),
             Scene::Cancelled => ("[[fake: silent-forever]]", &[]),
@@ -134,7 +135,11 @@ impl Stage {
         if self.point.row != Row::Gone {
             self.release();
         }
-        if self.point.scene == Scene::Cancelled {
+        if self.point.scene == Scene::Pruned {
+            let ran = Ran::from(self.command(&self.arguments).output().unwrap());
+            assert_eq!(ran.code, 0, "the turn: {ran:?}");
+            self.command = Some(self.prune().env(fault::ENVIRONMENT_NAME, &faulty).spawn().unwrap());
+        } else if self.point.scene == Scene::Cancelled {
             if self.point.holder != Holder::Canceller {
                 dispatch.env(fault::ENVIRONMENT_NAME, &faulty);
             }
@@ -153,6 +158,13 @@ impl Stage {
             let held = fs::read_to_string(self.fault.join("held")).ok()?;
             held.strip_suffix('\n')?.parse().ok()
         })
+    }
+
+    /// `delegate prune` of everything that has ended.
+    pub(crate) fn prune(&self) -> Command {
+        let mut prune = self.command(["prune", "--older-than", "0s", "--json"]);
+        prune.stdout(Stdio::null()).stderr(Stdio::null());
+        prune
     }
 
     /// Lets the provider come to its end.
