@@ -1,9 +1,12 @@
 //! Commands on tasks that exist: `status`, `collect`, `wait`, `logs`, `cancel`.
 
+use std::borrow::Cow;
 use std::io;
 use std::time::Duration;
 
 use record::answer::Answer;
+use record::failure::{FailureCode, Stage};
+use record::limits::{ANSWER_MAX_BYTES, WAIT_TASKS_MAX_COUNT};
 use serde::Serialize;
 use turn::Until;
 
@@ -79,11 +82,16 @@ pub(super) fn wait(globals: &Globals, arguments: &Wait) -> io::Result<Exit> {
         Ok(setting) => setting,
         Err(refusal) => return wait_refused(globals, refusal),
     };
+    if arguments.tasks.len() > WAIT_TASKS_MAX_COUNT {
+        let error = format!("{} tasks at once are at most {WAIT_TASKS_MAX_COUNT}", arguments.tasks.len());
+        let refusal = Refusal::correctable(FailureCode::UsageError, Stage::ValidateRequest, error);
+        return wait_refused(globals, refusal);
+    }
     let until = if arguments.any { Until::Any } else { Until::All };
     let limit = arguments.watch.map(record::Span::duration);
     let answers = follow::many(globals, &context, "wait", &arguments.tasks, until, limit);
     if globals.json {
-        output::json(&Waited { tasks: Some(&answers), ..Waited::default() })?;
+        output::json(&in_bounds(&answers))?;
     } else {
         output::text(&human::answer::waited(&answers, &place))?;
         answers.iter().for_each(super::complain);
@@ -100,7 +108,10 @@ struct Waited<'a> {
     schema_version: u32,
     command: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
-    tasks: Option<&'a [Answer]>,
+    tasks: Option<Cow<'a, [Answer]>>,
+    /// Of each task only what [`Answer::abridged`] keeps; `collect` tells the rest.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    abridged: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     failure: Option<record::failure::Failure>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,8 +120,19 @@ struct Waited<'a> {
 
 impl Default for Waited<'_> {
     fn default() -> Self {
-        Self { schema_version: 1, command: "wait", tasks: None, failure: None, error: None }
+        Self { schema_version: 1, command: "wait", tasks: None, abridged: false, failure: None, error: None }
     }
+}
+
+/// The answer about those tasks, abridged when it would be longer than an answer may be.
+fn in_bounds(answers: &[Answer]) -> Waited<'_> {
+    let whole = Waited { tasks: Some(answers.into()), ..Waited::default() };
+    // The newline counts too.
+    if serde_json::to_vec(&whole).is_ok_and(|line| line.len() < ANSWER_MAX_BYTES) {
+        return whole;
+    }
+    let tasks: Vec<_> = answers.iter().map(Answer::abridged).collect();
+    Waited { tasks: Some(tasks.into()), abridged: true, ..Waited::default() }
 }
 
 fn wait_refused(globals: &Globals, refusal: Refusal) -> io::Result<Exit> {
@@ -123,4 +145,45 @@ fn wait_refused(globals: &Globals, refusal: Refusal) -> io::Result<Exit> {
         ..Waited::default()
     })?;
     Ok(exit::of_failure(refusal.failure.code))
+}
+
+#[cfg(test)]
+mod tests {
+    use record::failure::{Failure, NextAction};
+    use record::words::{Admission, Liveness, Publication};
+    use record::{RootId, TaskId};
+
+    use super::*;
+
+    /// An answer of which every field that an abridged one keeps has its longest word.
+    fn longest(error: &str) -> Answer {
+        let failure = Failure {
+            code: *FailureCode::ALL.iter().max_by_key(|code| code.as_str().len()).unwrap(),
+            stage: *Stage::ALL.iter().max_by_key(|stage| stage.as_str().len()).unwrap(),
+            next_action: *NextAction::ALL.iter().max_by_key(|action| action.as_str().len()).unwrap(),
+        };
+        Answer {
+            root_id: Some(RootId::from_random([0xff; 16])),
+            task_id: Some(TaskId::from_random([0xff; 16])),
+            admission: Admission::NotAdmitted,
+            liveness: Liveness::Undetermined,
+            publication: Publication::Committed,
+            status: Some(record::answer::Status::Unsupported),
+            pruned: true,
+            pending: Some(record::answer::Pending { kind: record::answer::PendingKind::Publication }),
+            ..Answer::new("wait").failed(failure, error)
+        }
+    }
+
+    #[test]
+    fn an_answer_about_as_many_tasks_as_may_be_fits() {
+        let few = [longest("a fault")];
+        assert_eq!(in_bounds(&few).tasks.unwrap()[0], few[0]);
+        let many = vec![longest(&"a long fault ".repeat(100)); WAIT_TASKS_MAX_COUNT];
+        let answer = in_bounds(&many);
+        assert!(answer.abridged);
+        assert!(serde_json::to_vec(&answer).unwrap().len() < ANSWER_MAX_BYTES);
+        let told = &answer.tasks.unwrap()[WAIT_TASKS_MAX_COUNT - 1];
+        assert_eq!((told.task_id, told.failure, &told.error), (many[0].task_id, many[0].failure, &None));
+    }
 }
