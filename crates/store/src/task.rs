@@ -14,6 +14,7 @@ use record::{RootId, Sha256Digest};
 use crate::directory::{Access, Directory};
 use crate::error::{At, StoreError};
 use crate::kind::{LaterRecord, TaskRecord};
+use crate::limits::HOLDER_MAX_BYTES;
 use crate::lock::{self, IfMissing, Lock, Sharing};
 use crate::once::{Placed, uncertain, write_once};
 use crate::points::{self, RecordPoints};
@@ -60,7 +61,7 @@ pub enum Created<R> {
 /// The held run lock of one task: whoever acts on the task has it (STATE.md 1).
 #[derive(Debug)]
 pub struct RunLock {
-    _lock: Lock,
+    lock: Lock,
     root: RootId,
     task: TaskId,
 }
@@ -267,7 +268,24 @@ impl Task {
             return Ok(None);
         };
         fault::point(points::RUN_LOCKED).at(self.directory.path_of(RUN_LOCK))?;
-        Ok(Some(RunLock { _lock: lock, root: self.root.id(), task: self.id }))
+        Ok(Some(RunLock { lock, root: self.root.id(), task: self.id }))
+    }
+
+    /// Writes down in the lock file who acts on the task.
+    ///
+    /// # Errors
+    /// When the file can not be written.
+    ///
+    /// # Panics
+    /// When the lock is another task's.
+    pub fn name_holder(&self, lock: &RunLock, holder: &str) -> Result<(), StoreError> {
+        self.assert_locked_by(lock);
+        lock.lock.name_holder(holder.as_bytes()).at(self.directory.path_of(RUN_LOCK))
+    }
+
+    /// Who wrote that last; `None` when nobody did, or it can not be read.
+    pub fn holder(&self) -> Option<String> {
+        String::from_utf8(self.directory.read_file(RUN_LOCK, HOLDER_MAX_BYTES).ok()??).ok()
     }
 
     /// Whether somebody acts on the task. Asks only, and so disturbs nobody (STATE.md 4).

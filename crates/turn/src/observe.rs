@@ -8,10 +8,10 @@ use record::failure::{FailureCode, NextAction, Stage};
 use record::launch::{Launch, Running};
 use record::outcome::Outcome;
 use record::request::Request;
-use record::seal::{ManifestEntry, Seal};
+use record::seal::Seal;
 use record::submission::Submission;
 use record::words::{Admission, Liveness, Permission, Publication, ReasonCode, SupervisorKind, Verdict};
-use record::{AbsolutePath, ProfileId, Sha256Digest, Span, TaskId, Timestamp};
+use record::{AbsolutePath, ProfileId, Span, TaskId, Timestamp};
 use store::{PayloadName, Root, Task};
 use supervise::{SuperviseError, Supervisor};
 
@@ -22,7 +22,7 @@ use crate::ground::{self, Found, is_damage};
 use crate::launch;
 use crate::limits::ACTIVITY_TAIL_MAX_BYTES;
 use crate::recover::{Licence, Place, licence, place, where_launched};
-use crate::{containment, damaged, rescue, stop, streams};
+use crate::{containment, damaged, rescue, stop, stopped, streams};
 
 /// The supervisor of new tasks.
 pub(crate) fn supervisor(context: &Context) -> Result<Box<dyn Supervisor>, SuperviseError> {
@@ -116,6 +116,9 @@ pub(crate) fn fill(
         Liveness::Running => answer.activity = activity(task),
         Liveness::Undetermined => answer.error = undetermined(task),
         Liveness::Queued | Liveness::Ended => {}
+    }
+    if let Some(warning) = stopped::warning(root, task, answer.liveness) {
+        answer.error = Some(warning);
     }
     let is_nobodys = |view: &SupervisorView| match view.state {
         SupervisorState::GaveUp => true,
@@ -283,70 +286,6 @@ fn diagnosis(summary: &provider::Summary, idle_seconds: f64) -> Diagnosis {
         (_, Some(_)) => Diagnosis::ToolRunning,
         (_, None) if idle_seconds > SILENCE_SECONDS => Diagnosis::Waiting,
         (_, None) => Diagnosis::ModelWorking,
-    }
-}
-
-/// Checks that an outcome can be gathered: everything that it names is there as it names it.
-///
-/// # Errors
-/// `content_pruned` when retention took it away, `evidence_damaged` when something else did.
-pub(crate) fn gather(task: &Task, outcome: &Outcome, answer: &mut Answer) -> Result<(), TurnError> {
-    let verified = verify(task, outcome);
-    // Asked last: retention may have come by in between, and what it took is no damage.
-    answer.pruned = task.is_pruned().at(Stage::ObserveTask)?;
-    if answer.pruned {
-        return Err(TurnError::new(
-            FailureCode::ContentPruned,
-            Stage::ObserveTask,
-            format!(
-                "the content of the task {} was removed by prune; its outcome is all that is left",
-                task.id()
-            ),
-        ));
-    }
-    verified
-}
-
-/// Checks that what an outcome names is what lies in the task's directory: digests of the payload and the seal, presence and
-/// size of the sealed streams. Their content was checked when they were judged; their digests are in the seal.
-///
-/// # Errors
-/// `evidence_damaged`.
-fn verify(task: &Task, outcome: &Outcome) -> Result<(), TurnError> {
-    let damaged = |what: &str| {
-        TurnError::new(
-            FailureCode::EvidenceDamaged,
-            Stage::ObserveTask,
-            format!("{what} of the task {} is missing or is not what its outcome names", task.id()),
-        )
-    };
-    let name = match outcome.verdict {
-        Verdict::Committed => PayloadName::Result,
-        Verdict::Rejected => PayloadName::Refusal,
-    };
-    let payload = task.open_payload(name).at(Stage::ObserveTask)?.ok_or_else(|| damaged("the payload"))?;
-    let found = Sha256Digest::of_reader(payload).map_err(|_| damaged("the payload"))?;
-    if found != (outcome.payload.sha256, outcome.payload.length)
-        || outcome.payload.basename != name.basename()
-    {
-        return Err(damaged("the payload"));
-    }
-    // Its digest says more than the digests that it names.
-    match task.read_apart::<Seal>().at(Stage::ObserveTask)? {
-        Some(seal) if seal.sha256 == outcome.evidence_sha256 => {
-            let is_there = |entry: &ManifestEntry| {
-                streams::raw_size(task, entry.path.strip_prefix("raw/").unwrap_or(&entry.path))
-                    == Some(entry.size)
-            };
-            // An outcome that says that the evidence is damaged is not contradicted by it.
-            let is_said = outcome.reason.code == ReasonCode::EvidenceDamaged;
-            if is_said || seal.record.manifest.iter().all(is_there) {
-                Ok(())
-            } else {
-                Err(damaged("the raw output"))
-            }
-        }
-        _ => Err(damaged("the seal")),
     }
 }
 

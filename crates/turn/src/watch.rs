@@ -12,7 +12,7 @@ use rustix::fs::inotify::{CreateFlags, WatchFlags};
 
 use crate::context::Context;
 use crate::limits::WATCH_RHYTHM;
-use crate::observe;
+use crate::{gather, observe};
 
 /// When a watch over several tasks is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +59,7 @@ pub fn watch(
 
 fn look(context: &Context, command: &str, id: TaskId) -> Answer {
     observe::answer_for(command, context, id, |task, answer| match answer.outcome.clone() {
-        Some(outcome) => observe::gather(task, &outcome, answer),
+        Some(outcome) => gather::gather(task, &outcome, answer),
         None => {
             answer.raw = Some(observe::raw_files(task)?);
             Ok(())
