@@ -81,10 +81,6 @@ fn attempt(context: &Context, id: TaskId) -> Result<(), Leave> {
     let task =
         root.task(id)?.ok_or_else(|| Leave::Failed(format!("there is no task {id} in {}", context.root)))?;
     let lock = take_run_lock(&task)?;
-    if let Ok(Some(own)) = process::identity_of(std::process::id()) {
-        // For a diagnosis alone: the turn goes on without.
-        let _ = task.name_holder(&lock, &own.to_string());
-    }
     if task.read::<Outcome>()?.is_some() {
         tidy(&root, &task, &lock);
         return Ok(());
@@ -135,10 +131,11 @@ impl Work<'_> {
     /// The end of the turn, from a launch or from what is left of one; with the lease that is kept until the seal.
     fn bring_to_end(&self) -> Result<(Ended, Option<Lease>), Leave> {
         match licence(self.task)? {
-            Licence::Missing => {}
+            Licence::Missing => self.name_the_holder(),
             Licence::Whole(launch) => {
                 return match recover(self.task, &launch.record)? {
                     Recovery::Adopted(launched) => {
+                        self.name_the_holder();
                         // The lost runner's lease went with it; another writer may hold it by now, which changes nothing for
                         // a process that writes already.
                         let lease = self.lease().ok().flatten();
@@ -166,6 +163,13 @@ impl Work<'_> {
         match self.when_it_may_start()? {
             Ok(lease) => Ok((self.launch_and_watch()?, lease)),
             Err(ended) => Ok((ended, None)),
+        }
+    }
+
+    /// Writes into the run lock which process acts on the task: for a diagnosis alone, the turn goes on without.
+    fn name_the_holder(&self) {
+        if let Ok(Some(own)) = process::identity_of(std::process::id()) {
+            let _ = self.task.name_holder(self.lock, &own.to_string());
         }
     }
 

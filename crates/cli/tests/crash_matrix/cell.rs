@@ -15,10 +15,10 @@ use record::submission::Submission;
 use record::words::{Launched, StopCause};
 use store::Task;
 
-use crate::expected;
 use crate::point::{Holder, Point, Row, Scene};
 use crate::stage::Stage;
 use crate::support::{Ran, kill, until};
+use crate::{disk, expected};
 
 /// What is done to the turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +39,8 @@ pub(crate) enum Blow {
     PowerCut,
     /// The power fails, and everything that was written is left.
     Restart,
+    /// The power fails under a real file system.
+    RealPowerCut,
     /// Everybody is killed, and another machine looks at the root.
     Elsewhere,
     /// Nobody is killed; a second runner and another machine come along.
@@ -48,7 +50,7 @@ pub(crate) enum Blow {
 }
 
 impl Blow {
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Runner,
         Self::Supervisor,
         Self::Everybody,
@@ -57,6 +59,7 @@ impl Blow {
         Self::BadDisk,
         Self::PowerCut,
         Self::Restart,
+        Self::RealPowerCut,
         Self::Elsewhere,
         Self::Second,
         Self::Cancel,
@@ -72,6 +75,7 @@ impl Blow {
             Self::BadDisk => "EIO",
             Self::PowerCut => "power cut, unsynced gone",
             Self::Restart => "power cut, all kept",
+            Self::RealPowerCut => "power cut, ext4",
             Self::Elsewhere => "all killed, other machine looks",
             Self::Second => "second runner",
             Self::Cancel => "cancel",
@@ -86,6 +90,7 @@ impl Blow {
             Self::Supervisor => has_runner || point.holder == Holder::Supervisor,
             // Steps of `turn` are in memory alone.
             Self::NoSpace | Self::BadDisk => !point.name.starts_with("turn."),
+            Self::RealPowerCut => disk::is_possible(),
             _ => true,
         }
     }
@@ -93,7 +98,7 @@ impl Blow {
 
 /// How a task ended, in one word for the table.
 pub(crate) fn play(point: Point, blow: Blow) -> String {
-    let mut stage = Stage::set(point);
+    let mut stage = Stage::set(point, blow == Blow::RealPowerCut);
     let holder = stage.run_to_the_point();
     strike(&mut stage, blow, holder);
     let end = settle(&mut stage, blow);
@@ -131,7 +136,7 @@ fn strike(stage: &mut Stage, blow: Blow, holder: u32) {
             stage.answer("EIO");
             goes_on = false;
         }
-        Blow::PowerCut | Blow::Restart => {
+        Blow::PowerCut | Blow::Restart | Blow::RealPowerCut => {
             stage.reboot(blow == Blow::Restart);
             goes_on = false;
         }

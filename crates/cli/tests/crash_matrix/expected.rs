@@ -34,12 +34,14 @@ const fn undisturbed(scene: Scene) -> &'static str {
 
 fn allowed(point: Point, blow: Blow) -> Vec<&'static str> {
     use Blow::{
-        BadDisk, Cancel, Command, Elsewhere, Everybody, NoSpace, PowerCut, Restart, Runner, Second,
-        Supervisor,
+        BadDisk, Cancel, Command, Elsewhere, Everybody, NoSpace, PowerCut, RealPowerCut, Restart, Runner,
+        Second, Supervisor,
     };
     let end = undisturbed(point.scene);
     let is_free = point.holder == Holder::Supervisor && point.name == "supervise.runner.started";
     match (point.row, blow) {
+        // Between the two ends of what a disk may keep.
+        (_, RealPowerCut) => [PowerCut, Restart].into_iter().flat_map(|blow| allowed(point, blow)).collect(),
         // The runner goes on while the supervisor stands still, so that it may be hit anywhere.
         _ if is_free => {
             vec![end, LOST_BEFORE, LOST_AT_GO, LOST_AFTER, UNFINISHED, CANCELLED, CANCELLED_AFTER]

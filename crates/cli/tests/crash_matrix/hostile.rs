@@ -137,7 +137,7 @@ pub(crate) fn all() -> Vec<Case> {
 
 /// Does the damage, lets others look, and says what they were told.
 pub(crate) fn play(case: Case) -> String {
-    let mut stage = Stage::set(case.point);
+    let mut stage = Stage::set(case.point, false);
     let holder = stage.run_to_the_point();
     // Whoever hands a task over records that while the turn may already run.
     let file = stage.lead.task_directory(&stage.id).join(case.file);

@@ -9,6 +9,7 @@ use record::{AbsolutePath, TaskId};
 use rustix::fs::{Mode, OFlags};
 use store::{Root, Task};
 
+use crate::disk::Disk;
 use crate::point::{Holder, Point, Row, Scene};
 use crate::support::{Lead, Ran, kill, task_of, until};
 
@@ -19,6 +20,8 @@ const OTHER_BOOT: &str = "00000000-0000-4000-8000-000000000000";
 
 /// A world in which a turn is stopped.
 pub(crate) struct Stage {
+    /// What the root lies on, when that is a disk of its own. Goes first: the rest of the world lies below its place.
+    disk: Option<Disk>,
     pub(crate) lead: Lead,
     pub(crate) point: Point,
     pub(crate) id: String,
@@ -36,8 +39,9 @@ pub(crate) struct Stage {
 
 impl Stage {
     /// A world in which everything that the scene needs has happened.
-    pub(crate) fn set(point: Point) -> Self {
+    pub(crate) fn set(point: Point, has_disk: bool) -> Self {
         let lead = Lead::with_slots(2);
+        let disk = has_disk.then(|| Disk::mount(&lead.root()).expect("a disk"));
         let ledger = lead.path().join("ledger");
         let go = lead.path().join("go");
         // Every fence leaves the cache open, and the gate has one.
@@ -46,6 +50,7 @@ impl Stage {
         fs::create_dir_all(&fault).unwrap();
         let id = store::random_task_id().to_string();
         let mut stage = Self {
+            disk,
             lead,
             point,
             id,
@@ -224,7 +229,9 @@ impl Stage {
     /// From here on everything sees the machine after its next start.
     pub(crate) fn reboot(&mut self, keeps_everything: bool) {
         self.kill_everything();
-        if !keeps_everything {
+        if let Some(disk) = &mut self.disk {
+            disk.cut_power();
+        } else if !keeps_everything {
             crate::ledger::cut_power(&self.ledger, &self.lead.root());
         }
         self.rebooted = true;
