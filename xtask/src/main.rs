@@ -78,6 +78,12 @@ enum Chore {
         /// Only what has this in its name, such as store.seal; with a space, also part of what is done: "turn.go PowerCut"
         part: Option<String>,
     },
+    /// Let ten at once look, cancel, check and tidy up on the same tasks
+    Crowd {
+        /// For so long, in seconds
+        #[arg(long, default_value_t = 60)]
+        seconds: u32,
+    },
     /// Explore the model of the protocol
     Model {
         /// Faults in one history
@@ -135,6 +141,7 @@ fn main() -> ExitCode {
         Chore::Docs => docs::write(),
         Chore::Matrix { write } => matrix::run(write),
         Chore::CrashMatrix { part } => endurance::crash_matrix(part.as_deref()),
+        Chore::Crowd { seconds } => endurance::crowd(seconds),
         Chore::Model { faults } => endurance::model(faults),
         Chore::QueueStorm { tasks, deaths } => endurance::queue_storm(tasks, deaths),
         Chore::Acceptance(options) => return ended(acceptance::run(&options)),

@@ -82,6 +82,7 @@ fn a_sound_root_is_sound_and_is_not_changed() {
         "file_system_calls",
         "supervisor",
         "gave_up",
+        "runners",
         "supervisor:pueue",
         "supervisor:slurm",
         "records",

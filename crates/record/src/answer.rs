@@ -133,6 +133,25 @@ impl Answer {
         self
     }
 
+    /// What a lead must know of one among very many tasks: which it is, where it stands, what failed and what to do. Of bounded
+    /// length, so that [`WAIT_TASKS_MAX_COUNT`](crate::limits::WAIT_TASKS_MAX_COUNT) of them fit into one answer.
+    #[must_use]
+    pub fn abridged(&self) -> Self {
+        Self {
+            root_id: self.root_id,
+            task_id: self.task_id,
+            admission: self.admission,
+            liveness: self.liveness,
+            publication: self.publication,
+            status: self.status,
+            pruned: self.pruned,
+            pending: self.pending,
+            next_action: self.next_action,
+            failure: self.failure,
+            ..Self::new(&self.command)
+        }
+    }
+
     /// The answer as one line of JSON with its newline, at most [`ANSWER_MAX_BYTES`] long: an `error` that would make it
     /// longer is shortened on a character border, to 4096 bytes, then to half of that again and again.
     ///

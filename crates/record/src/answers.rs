@@ -22,6 +22,9 @@ pub struct WaitAnswer {
     /// One answer for each task, in the order in which they were named.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tasks: Option<Vec<Answer>>,
+    /// Of each task only what [`Answer::abridged`] keeps; `collect` tells the rest.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub abridged: bool,
     /// The structured failure.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub failure: Option<Failure>,

@@ -62,6 +62,8 @@ pub struct Running {
     pub request_sha256: Sha256Digest,
     /// Digest of the bytes of `plan.json`.
     pub plan_sha256: Sha256Digest,
+    /// Digest of the bytes of `launch.json`.
+    pub launch_sha256: Sha256Digest,
     /// Process id.
     pub pid: u32,
     /// Start time of the process in clock ticks since boot; with the process id it names one process.

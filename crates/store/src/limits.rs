@@ -30,3 +30,5 @@ pub(crate) const DRAFT_MAX_TRIES: u32 = 4;
 pub(crate) const LOCK_PATIENCE: Duration = Duration::from_secs(1);
 /// Time between two tries at such a lock.
 pub(crate) const LOCK_RHYTHM: Duration = Duration::from_millis(1);
+/// Longest name of the holder of a lock, in bytes.
+pub(crate) const HOLDER_MAX_BYTES: u64 = 256;

@@ -147,7 +147,7 @@ fn machine() -> Result<Sha256Digest, SuperviseError> {
 
 /// Whom a task was admitted for.
 fn submission(task: &Task) -> Result<Submission, SuperviseError> {
-    match task.read::<Submission>()? {
+    match task.read_apart::<Submission>()? {
         Some(loaded) => Ok(loaded.record),
         None => Err(StoreError::Damaged { path: task.path(), why: "has no submission".to_owned() }.into()),
     }

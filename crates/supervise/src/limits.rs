@@ -20,6 +20,10 @@ pub(crate) const STARTS_WITHOUT_PROGRESS_MAX_COUNT: u32 = 5;
 pub(crate) const RECHECK_FIRST_MILLISECONDS: u64 = 10;
 /// Open tasks that an observer looks at before it starts a supervisor that will look at all, as a count.
 pub(crate) const ENSURE_LOOKS_MAX_COUNT: usize = 64;
+/// How long a supervisor that was killed may take to end before whoever needs another one goes on without.
+pub(crate) const ENDING_HOLDER_PATIENCE: Duration = Duration::from_secs(5);
+/// Rhythm of looks at a lock whose holder has ended: it is free, or another's, within a moment.
+pub(crate) const ENDED_HOLDER_RHYTHM: Duration = Duration::from_millis(1);
 /// Most runners at once that may be asked for, as a count.
 pub(crate) const SLOTS_MAX_COUNT: u32 = 4_096;
 /// Size at which the supervisor's log is begun anew, in bytes.

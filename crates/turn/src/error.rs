@@ -111,7 +111,9 @@ fn store_code(error: &StoreError) -> FailureCode {
     match error {
         StoreError::NotFound { .. } => FailureCode::StateRootUnavailable,
         StoreError::RootInvalid { .. } => FailureCode::RootInvalid,
-        StoreError::UnsupportedRoot { .. } => FailureCode::UnsupportedRoot,
+        StoreError::UnsupportedRoot { .. } | StoreError::UnsupportedVersion { .. } => {
+            FailureCode::UnsupportedRoot
+        }
         StoreError::Damaged { .. } => FailureCode::EvidenceDamaged,
         // Within one task it means that a record was changed or moved.
         StoreError::IdentityMismatch { .. } => FailureCode::EvidenceDamaged,

@@ -94,13 +94,10 @@ impl<'a> Monitor<'a> {
                 Err(_) => break (self.stop(&mut launched, StopCause::Supervisor), StopCause::Supervisor),
             }
         };
-        let look = self.sizes();
         let ending = ending
             .or_else(|| launched.child.wait(Duration::ZERO, &[]).ok().flatten())
             .unwrap_or(Ending::Ended);
         let cause = match cause {
-            // It went over the cap between two looks.
-            StopCause::None if self.is_over_cap(&look) => StopCause::OutputLimit,
             // A supervisor may tell everybody at once, and the provider may be the faster one to obey.
             StopCause::None if self.signals.take().is_some() => {
                 if stop::is_requested(self.task).unwrap_or(false) {

@@ -5,10 +5,10 @@ use record::failure::{FailureCode, NextAction, Stage};
 use record::launch::{Launch, Running};
 use record::outcome::Outcome;
 use record::request::Request;
-use record::seal::{ManifestEntry, Seal};
+use record::seal::Seal;
 use record::submission::Submission;
 use record::words::{Admission, Liveness, Permission, Publication, ReasonCode, SupervisorKind, Verdict};
-use record::{AbsolutePath, ProfileId, Sha256Digest, Span, TaskId, Timestamp};
+use record::{AbsolutePath, ProfileId, Span, TaskId, Timestamp};
 use store::{PayloadName, Root, Task};
 use supervise::{SuperviseError, Supervisor};
 
@@ -16,9 +16,10 @@ use crate::activity::Comparison;
 use crate::context::Context;
 use crate::error::{At, TurnError};
 use crate::evidence::unless_damaged;
+use crate::ground::{self, Found, is_damage};
 use crate::launch;
-use crate::recover::{Place, where_launched};
-use crate::{activity, rescue, stop, streams};
+use crate::recover::{Licence, Place, licence, place, where_launched};
+use crate::{activity, damaged, rescue, stop, stopped, streams};
 
 /// The supervisor of new tasks.
 pub(crate) fn supervisor(context: &Context) -> Box<dyn Supervisor> {
@@ -27,7 +28,7 @@ pub(crate) fn supervisor(context: &Context) -> Box<dyn Supervisor> {
 
 /// The supervisor that a task was admitted for, whichever new tasks get.
 pub(crate) fn owner(context: &Context, task: &Task) -> Result<Box<dyn Supervisor>, SuperviseError> {
-    let recorded = task.read::<Submission>()?.map(|submission| submission.record.supervisor);
+    let recorded = task.read_apart::<Submission>()?.map(|submission| submission.record.supervisor);
     Ok(of_kind(context, recorded.unwrap_or(context.supervisor)))
 }
 
@@ -107,6 +108,7 @@ pub(crate) fn fill(
         answer.pruned = task.is_pruned().at(Stage::ObserveTask)?;
         return Ok(());
     }
+    can_end(task)?;
     answer.stops = stop::view(task, false)?.map(|view| vec![view]);
     answer.publication = publication(task)?;
     answer.liveness = liveness(task)?;
@@ -119,6 +121,9 @@ pub(crate) fn fill(
         Liveness::Undetermined => answer.error = undetermined(task),
         Liveness::Queued | Liveness::Ended => {}
     }
+    if let Some(warning) = stopped::warning(root, task, answer.liveness) {
+        answer.error = Some(warning);
+    }
     let is_nobodys = |view: &SupervisorView| match view.state {
         SupervisorState::GaveUp => true,
         // A queue that lost the task, or is through with it, starts nothing more.
@@ -129,6 +134,23 @@ pub(crate) fn fill(
         answer.next_action = Some(NextAction::DispatchAgain);
     }
     Ok(())
+}
+
+/// Makes sure that somebody can bring the task to its end. What acts on it or runs for it is waited for first.
+///
+/// # Errors
+/// So much is damaged that nobody can; that will not change.
+fn can_end(task: &Task) -> Result<(), TurnError> {
+    let is_locked = task.run_locked();
+    let complaint = match (&is_locked, ground::read(task).at(Stage::ObserveTask)?) {
+        (Ok(true), _) => return Ok(()),
+        (_, Found::Ruined(error)) => Err(error),
+        _ => is_locked.map(drop),
+    };
+    match complaint {
+        Err(error) if is_damage(&error) && damaged::something_runs(task) => Ok(()),
+        complaint => complaint.at(Stage::ObserveTask),
+    }
 }
 
 fn fill_terminal(outcome: Outcome, answer: &mut Answer) {
@@ -167,25 +189,25 @@ fn fill_terminal(outcome: Outcome, answer: &mut Answer) {
 }
 
 fn publication(task: &Task) -> Result<Publication, TurnError> {
-    let sealed = task.read::<Seal>().at(Stage::ObserveTask)?.is_some();
+    let sealed = task.read_apart::<Seal>().at(Stage::ObserveTask)?.is_some();
     let payload = [PayloadName::Result, PayloadName::Refusal]
         .iter()
         .any(|name| matches!(task.open_payload(*name), Ok(Some(_))));
     Ok(if sealed || payload { Publication::Pending } else { Publication::None })
 }
 
-/// Computed from the run lock, the licence and the process; never stored.
+/// Computed from the run lock, the licence and the process; never stored. A damaged record leaves open what runs; a runner
+/// finds out, and the task ends.
 pub(crate) fn liveness(task: &Task) -> Result<Liveness, TurnError> {
-    if task.read::<Seal>().at(Stage::ObserveTask)?.is_some() {
+    if task.read_apart::<Seal>().at(Stage::ObserveTask)?.is_some() {
         return Ok(Liveness::Ended);
     }
-    // A damaged record leaves open what runs; a runner finds out, and the task ends.
-    let launch = match unless_damaged(task.read::<Launch>()).at(Stage::ObserveTask)? {
-        (Some(launch), _) => launch,
-        (None, true) => return Ok(Liveness::Undetermined),
-        (None, false) => return Ok(Liveness::Queued),
+    let launch = match licence(task).at(Stage::ObserveTask)? {
+        Licence::Whole(launch) => launch,
+        Licence::Damaged => return Ok(Liveness::Undetermined),
+        Licence::Missing => return Ok(Liveness::Queued),
     };
-    if task.run_locked().at(Stage::ObserveTask)? {
+    if matches!(task.run_locked(), Ok(true)) {
         return Ok(Liveness::Running);
     }
     match where_launched(&launch.record) {
@@ -193,7 +215,7 @@ pub(crate) fn liveness(task: &Task) -> Result<Liveness, TurnError> {
         Place::EarlierBoot => return Ok(Liveness::Ended),
         Place::Here => {}
     }
-    let running = match unless_damaged(task.read::<Running>()).at(Stage::ObserveTask)? {
+    let running = match unless_damaged(task.read_apart::<Running>()).at(Stage::ObserveTask)? {
         (Some(running), _) => running,
         (None, true) => return Ok(Liveness::Undetermined),
         (None, false) => return Ok(Liveness::Ended),
@@ -223,7 +245,10 @@ pub(crate) fn is_elsewhere(task: &Task) -> bool {
 
 /// Where somebody would have to look, and what a lead can do who knows that nothing runs there any more.
 fn undetermined(task: &Task) -> Option<String> {
-    let launch = task.read::<Launch>().ok().flatten()?.record;
+    if !matches!(place(task), Ok(Some(Place::Elsewhere | Place::Undetermined))) {
+        return None;
+    }
+    let launch = ground::apart::<Launch>(task)?.record;
     Some(format!(
         "the turn was launched on {}, and its process can not be seen from here; look from there, or, when you know that it is \
          gone, end the task with: delegate cancel {} --declare-lost",
@@ -232,72 +257,9 @@ fn undetermined(task: &Task) -> Option<String> {
     ))
 }
 
-/// Checks that an outcome can be gathered: everything that it names is there as it names it.
-///
-/// # Errors
-/// `content_pruned` when retention took it away, `evidence_damaged` when something else did.
-pub(crate) fn gather(task: &Task, outcome: &Outcome, answer: &mut Answer) -> Result<(), TurnError> {
-    let verified = verify(task, outcome);
-    // Asked last: retention may have come by in between, and what it took is no damage.
-    answer.pruned = task.is_pruned().at(Stage::ObserveTask)?;
-    if answer.pruned {
-        return Err(TurnError::new(
-            FailureCode::ContentPruned,
-            Stage::ObserveTask,
-            format!(
-                "the content of the task {} was removed by prune; its outcome is all that is left",
-                task.id()
-            ),
-        ));
-    }
-    verified
-}
-
-/// Checks that what an outcome names is what lies in the task's directory: digests of the payload and the seal, presence and
-/// size of the sealed streams. Their content was checked when they were judged; their digests are in the seal.
-///
-/// # Errors
-/// `evidence_damaged`.
-fn verify(task: &Task, outcome: &Outcome) -> Result<(), TurnError> {
-    let damaged = |what: &str| {
-        TurnError::new(
-            FailureCode::EvidenceDamaged,
-            Stage::ObserveTask,
-            format!("{what} of the task {} is missing or is not what its outcome names", task.id()),
-        )
-    };
-    let name = match outcome.verdict {
-        Verdict::Committed => PayloadName::Result,
-        Verdict::Rejected => PayloadName::Refusal,
-    };
-    let payload = task.open_payload(name).at(Stage::ObserveTask)?.ok_or_else(|| damaged("the payload"))?;
-    let found = Sha256Digest::of_reader(payload).map_err(|_| damaged("the payload"))?;
-    if found != (outcome.payload.sha256, outcome.payload.length)
-        || outcome.payload.basename != name.basename()
-    {
-        return Err(damaged("the payload"));
-    }
-    match task.read::<Seal>().at(Stage::ObserveTask)? {
-        Some(seal) if seal.sha256 == outcome.evidence_sha256 => {
-            let is_there = |entry: &ManifestEntry| {
-                streams::raw_size(task, entry.path.strip_prefix("raw/").unwrap_or(&entry.path))
-                    == Some(entry.size)
-            };
-            // An outcome that says that the evidence is damaged is not contradicted by it.
-            let is_said = outcome.reason.code == ReasonCode::EvidenceDamaged;
-            if is_said || seal.record.manifest.iter().all(is_there) {
-                Ok(())
-            } else {
-                Err(damaged("the raw output"))
-            }
-        }
-        _ => Err(damaged("the seal")),
-    }
-}
-
 /// The raw files of a task: from the manifest when sealed, else what is there.
 pub(crate) fn raw_files(task: &Task) -> Result<Vec<RawFile>, TurnError> {
-    if let Some(seal) = task.read::<Seal>().at(Stage::ObserveTask)? {
+    if let Some(seal) = task.read_apart::<Seal>().at(Stage::ObserveTask)? {
         return Ok(seal
             .record
             .manifest

@@ -8,14 +8,15 @@ use std::time::Instant;
 
 use record::TaskId;
 use record::answer::SupervisorState;
-use record::launch::Launch;
 use record::outcome::Outcome;
+use record::submission::Submission;
 use store::{Root, Task};
 
 use crate::context::Context;
+use crate::ground::{Found, apart};
 use crate::limits::{RESCUE_RHYTHM, RESCUES_MAX_COUNT};
-use crate::observe;
-use crate::recover::{Place, where_launched};
+use crate::recover::{Place, place};
+use crate::{damaged, ground, observe};
 
 /// The runners that this process has started.
 #[derive(Default)]
@@ -32,21 +33,29 @@ pub(crate) fn look_after(context: &Context, root: &Root, task: &Task) {
         return;
     }
     let owner = observe::owner(context, task);
-    let place = task.read::<Launch>().ok().flatten().map(|launch| where_launched(&launch.record));
-    let may_be_lost = match place {
-        Some(Place::Here) => true,
-        // A runner here can do something only when the turn is over there.
-        Some(Place::Elsewhere) => {
-            owner.as_ref().is_ok_and(|owner| owner.view(root, task).state == SupervisorState::Ended)
-        }
-        _ => false,
-    };
+    // Asked when there is no runner here that could know more.
+    let is_over = || owner.as_ref().is_ok_and(|owner| owner.view(root, task).state == SupervisorState::Ended);
+    let needed = matches!(task.run_locked(), Ok(false)) && needs_a_runner(task, is_over);
     // Asked last: whoever sealed the turn in between has let go of the lock.
-    if may_be_lost && matches!(task.run_locked(), Ok(false)) {
+    if needed && matches!(task.run_locked(), Ok(false)) {
         start_runner(context, root, task);
     }
     if let Ok(supervisor) = owner {
         let _ = supervisor.ensure(root);
+    }
+}
+
+/// Whether a task that nobody acts on has lost its runner here, or belongs to nobody who would start one.
+fn needs_a_runner(task: &Task, is_over: impl FnOnce() -> bool) -> bool {
+    match (place(task), ground::read(task)) {
+        // All that a runner could do for it.
+        (Ok(Some(Place::Here)), Ok(Found::Ruined(_))) => damaged::something_runs(task),
+        (Ok(Some(Place::Here)), _) => true,
+        // A runner here can do something only when the turn is over there.
+        (Ok(Some(Place::Elsewhere)), Ok(Found::Whole(_))) => is_over(),
+        // Nobody can tell any more whose supervisor has it in its queue.
+        (Ok(None), Ok(Found::Damaged(_))) => apart::<Submission>(task).is_none(),
+        _ => false,
     }
 }
 

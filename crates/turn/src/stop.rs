@@ -14,9 +14,10 @@ use store::{Created, Root, StoreError, Task};
 use crate::activity::Comparison;
 use crate::context::{Context, now};
 use crate::error::{At, TurnError};
+use crate::ground::is_damage;
 use crate::limits::{CANCEL_PATIENCE, RUN_LOCK_RHYTHM};
 use crate::observe;
-use crate::recover::{Place, where_launched};
+use crate::recover::{Place, place};
 use crate::rescue;
 use crate::runner::{cancel_before_launch, end_as_lost, journal};
 
@@ -27,7 +28,7 @@ use crate::runner::{cancel_before_launch, end_as_lost, journal};
 pub(crate) fn is_requested(task: &Task) -> Result<bool, StoreError> {
     match task.read::<StopRequest>() {
         Ok(request) => Ok(request.is_some()),
-        Err(StoreError::Damaged { .. } | StoreError::IdentityMismatch { .. }) => Ok(true),
+        Err(error) if is_damage(&error) => Ok(true),
         Err(error) => Err(error),
     }
 }
@@ -68,13 +69,14 @@ fn attempt(context: &Context, id: TaskId, declare_lost: bool, answer: &mut Answe
 /// Ends a task whose process nobody can look for any more, on the lead's word (STATE.md 3.6).
 fn declare_the_turn_lost(context: &Context, root: &Root, task: &Task) -> Result<(), TurnError> {
     let refused = |message: &str| Err(TurnError::new(FailureCode::InvalidRequest, Stage::StopTask, message));
-    let Some(launch) = task.read::<Launch>().at(Stage::StopTask)? else {
-        return refused("the task was not launched; cancel it without --declare-lost");
-    };
-    if where_launched(&launch.record) != Place::Elsewhere {
-        return refused(
-            "the task's process can be looked for on this machine; cancel it without --declare-lost",
-        );
+    match place(task).at(Stage::StopTask)? {
+        Some(Place::Elsewhere) => {}
+        None => return refused("the task was not launched; cancel it without --declare-lost"),
+        Some(_) => {
+            return refused(
+                "the task's process can be looked for on this machine; cancel it without --declare-lost",
+            );
+        }
     }
     let view = observe::owner(context, task).ok().map(|owner| owner.view(root, task));
     if view.is_some_and(|view| view.state == SupervisorState::Running) {
@@ -110,7 +112,7 @@ fn request(root: &Root, task: &Task) -> Result<(), TurnError> {
 
 /// Ends a task that nobody acts on; a living runner sees the request by itself.
 fn carry_out(context: &Context, root: &Root, task: &Task) -> Result<(), TurnError> {
-    let is_launched = || task.read::<Launch>().map(|launch| launch.is_some()).at(Stage::StopTask);
+    let is_launched = || task.has::<Launch>().at(Stage::StopTask);
     let deadline = Instant::now() + CANCEL_PATIENCE;
     loop {
         if is_launched()? {

@@ -4,13 +4,14 @@ use std::time::{Duration, Instant};
 
 use record::TaskId;
 use record::answer::{Answer, Pending, PendingKind};
+use record::failure::FailureCode;
 use record::words::Publication;
 
 use crate::activity::Comparison;
 use crate::changes::Changes;
 use crate::context::Context;
 use crate::limits::WATCH_RHYTHM;
-use crate::observe;
+use crate::{gather, observe};
 
 /// When a watch over several tasks is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +25,8 @@ pub enum Until {
 /// Looks at the tasks until they have ended or `limit` is over; the end of the watch changes nothing for them. `None` waits
 /// without end, zero looks once. `progress` is called after every look that is not the last, at least each second.
 ///
-/// A task that can not be looked at ends the watch, with its failure in its answer.
+/// A task that can not be looked at ends the watch, with its failure in its answer. One whose evidence is damaged or pruned has
+/// its answer, and the others are waited for.
 pub fn watch(
     context: &Context,
     command: &str,
@@ -60,7 +62,7 @@ pub fn watch(
 
 fn look(context: &Context, command: &str, id: TaskId, comparison: Comparison<'_>) -> Answer {
     observe::answer_for(command, context, id, comparison, |task, answer| match answer.outcome.clone() {
-        Some(outcome) => observe::gather(task, &outcome, answer),
+        Some(outcome) => gather::gather(task, &outcome, answer),
         None => {
             answer.raw = Some(observe::raw_files(task)?);
             Ok(())
@@ -73,11 +75,19 @@ fn is_terminal(answer: &Answer) -> bool {
     matches!(answer.publication, Publication::Committed | Publication::Rejected)
 }
 
+/// Whether there is nothing to wait for: it has its outcome, or what it has is so damaged that it never will.
+fn is_settled(answer: &Answer) -> bool {
+    match answer.failure {
+        Some(failure) => matches!(failure.code, FailureCode::EvidenceDamaged | FailureCode::ContentPruned),
+        None => is_terminal(answer),
+    }
+}
+
 fn is_over(answers: &[Answer], until: Until) -> bool {
-    answers.iter().any(|answer| answer.failure.is_some())
+    answers.iter().any(|answer| answer.failure.is_some() && !is_settled(answer))
         || match until {
-            Until::All => answers.iter().all(is_terminal),
-            Until::Any => answers.iter().any(is_terminal),
+            Until::All => answers.iter().all(is_settled),
+            Until::Any => answers.iter().any(is_settled),
         }
 }
 

@@ -99,6 +99,8 @@ mod tests {
                 permission,
                 budget: "90s".parse().unwrap(),
                 native_timeout: None,
+                lane: None,
+                allow_provisional: false,
             },
             limits: RequestedLimits {
                 max_output_bytes: ByteSize::from_bytes(1 << 20),

@@ -11,7 +11,7 @@ use store::Root;
 use super::{Findings, undetermined};
 use crate::context::Context;
 use crate::limits::OPEN_TASKS_ASKED_MAX_COUNT;
-use crate::{admit, observe};
+use crate::{admit, observe, stopped};
 
 /// What the supervisors say of the open tasks.
 #[derive(Debug, Default)]
@@ -19,6 +19,8 @@ struct Open {
     /// Tasks of this machine's own supervisor.
     ours: u64,
     gave_up: Findings,
+    /// Runners that are stopped.
+    stopped: Findings,
     /// Kinds of queues that have tasks and could not be asked.
     silent: Vec<SupervisorKind>,
 }
@@ -35,7 +37,13 @@ pub(super) fn checks(context: &Context, root: &Root) -> Vec<Check> {
         Err(error) => return vec![undetermined(ID, error)],
     };
     let ours = open.ours;
+    let supervisor_stopped = supervise::embedded::stopped(root);
     let supervisor = match root.supervisor_directory(&machine).is_locked() {
+        Ok(true) if supervisor_stopped.is_some() => {
+            let pid = supervisor_stopped.unwrap_or_default();
+            Check::new(ID, CheckStatus::Warning, format!("process {pid} is stopped and starts nothing"))
+                .with_fix(format!("kill -CONT {pid} lets it go on"))
+        }
         Ok(true) => Check::new(ID, CheckStatus::Ok, format!("runs; {ours} tasks of this machine are open")),
         Ok(false) if ours == 0 => Check::new(ID, CheckStatus::Ok, "none runs, and none is needed"),
         Ok(false) => Check::new(
@@ -46,7 +54,7 @@ pub(super) fn checks(context: &Context, root: &Root) -> Vec<Check> {
         .with_fix("delegate status ID on any of them starts one"),
         Err(error) => undetermined(ID, error),
     };
-    let mut checks = vec![supervisor, given_up(&open.gave_up)];
+    let mut checks = vec![supervisor, given_up(&open.gave_up), stopped_runners(&open.stopped)];
     checks.extend(queues(context, Some(root), &open.silent));
     checks
 }
@@ -60,6 +68,9 @@ fn ask(context: &Context, root: &Root, machine: record::Sha256Digest) -> Result<
     let mut open = Open::default();
     for id in root.open_tasks()?.iter().take(OPEN_TASKS_ASKED_MAX_COUNT) {
         let Ok(Some(task)) = root.task(*id) else { continue };
+        if let Some(runner) = stopped::runner(&task) {
+            open.stopped.add(format!("process {} of task {id}", runner.pid));
+        }
         let Ok(Some(submission)) = task.read::<Submission>() else { continue };
         let kind = submission.record.supervisor;
         // A cluster has one answer for all machines.
@@ -92,6 +103,15 @@ fn given_up(gave_up: &Findings) -> Check {
     );
     Check::new(ID, CheckStatus::Warning, detail)
         .with_fix("read supervisor/*/log in the root; dispatch the same id again, or cancel it")
+}
+
+fn stopped_runners(stopped: &Findings) -> Check {
+    const ID: &str = "runners";
+    if stopped.count == 0 {
+        return Check::new(ID, CheckStatus::Ok, "no runner is stopped");
+    }
+    let who = format!("{} stopped, so that nobody watches their turns: {}", stopped.count, stopped.sample());
+    Check::new(ID, CheckStatus::Warning, who).with_fix("kill -CONT PID lets one go on")
 }
 
 /// A check for each kind of queue that is a service of its own.
