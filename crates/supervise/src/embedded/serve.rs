@@ -55,7 +55,7 @@ fn run(options: &ServeOptions) -> Result<(), SuperviseError> {
             directory.name_holder(&lock, &own.to_string())?;
         }
         fault::point(points::LOCK_TAKEN).map_err(SuperviseError::Setup)?;
-        if work.run()? == Stop::Asked {
+        if work.run()? != Stop::Idle {
             return Ok(());
         }
         if !release(lock, &mut work, || fault::point(points::LOCK_RELEASED))? {
