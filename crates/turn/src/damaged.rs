@@ -11,7 +11,7 @@ use store::{Loaded, Root, RunLock, StoreError, Task};
 
 use crate::evidence::{self, Ended, Sealing};
 use crate::ground::{Remains, apart};
-use crate::publish::{commit, refusal};
+use crate::publish::{commit, cut_to_the_seal, refusal};
 use crate::recover::{Place, everything, place};
 use crate::{containment, launch, points, stop};
 
@@ -77,8 +77,10 @@ fn ended(task: &Task, why: &str) -> Result<Ended, String> {
     };
     match place(task).map_err(|error| error.to_string())? {
         None => Ok(Ended { stop: cause, ..Ended::not_started(ReasonCode::EvidenceDamaged, why.to_owned()) }),
-        Some(Place::Here | Place::EarlierBoot) => {
-            Ok(Ended { unswept: Some(tree(task).into()), ..Ended::lost(cause, why) })
+        Some(Place::Here) => Ok(Ended { unswept: Some(tree(task).into()), ..Ended::lost(cause, why) }),
+        // A number of an earlier boot may be another process by now.
+        Some(Place::EarlierBoot) => {
+            Ok(Ended { unswept: Some(everything(task).into()), ..Ended::lost(cause, why) })
         }
         Some(Place::Elsewhere | Place::Undetermined) => {
             Err(format!("{why}; whether the task {} still runs can not be seen from here", task.id()))
@@ -105,6 +107,7 @@ fn publish(
     remains: &Remains,
     seal: &Loaded<Seal>,
 ) -> Result<(), StoreError> {
+    cut_to_the_seal(task, lock, &seal.record)?;
     commit(root, task, lock, || {
         let reason =
             Reason { code: ReasonCode::EvidenceDamaged, message: Some(remains.why.clone()), retry_at: None };

@@ -54,7 +54,7 @@ struct Judged<'a> {
 pub(crate) fn publish(publishing: &Publishing<'_>) -> Result<Outcome, StoreError> {
     let Publishing { root, task, lock, .. } = publishing;
     commit(root, task, lock, || {
-        cut_to_the_seal(publishing)?;
+        cut_to_the_seal(publishing.task, publishing.lock, &publishing.seal.record)?;
         judge(publishing)
     })
 }
@@ -88,9 +88,11 @@ pub(crate) fn commit(
 
 /// Cuts off what a stream has beyond what was sealed of it. Only after the seal, which says so: a runner lost in between would
 /// leave a file that does not tell why it ends where it ends.
-fn cut_to_the_seal(publishing: &Publishing<'_>) -> Result<(), StoreError> {
-    let Publishing { task, lock, seal, .. } = publishing;
-    for entry in seal.record.manifest.iter().filter(|entry| entry.cut_from.is_some()) {
+///
+/// # Errors
+/// Those of the store.
+pub(crate) fn cut_to_the_seal(task: &Task, lock: &RunLock, seal: &Seal) -> Result<(), StoreError> {
+    for entry in seal.manifest.iter().filter(|entry| entry.cut_from.is_some()) {
         let name = entry.path.strip_prefix("raw/").unwrap_or(&entry.path);
         match task.cut_raw(lock, name, entry.size) {
             // What is missing is found missing when it is judged.

@@ -3,7 +3,7 @@
 use process::{Child, ProcessIdentity, Tree};
 use record::launch::{Launch, Running};
 use record::submission::Submission;
-use record::words::{ReasonCode, StopCause};
+use record::words::{ReasonCode, StopCause, SupervisorKind};
 use store::{Loaded, StoreError, Task};
 
 use crate::evidence::{Ended, unless_damaged};
@@ -83,9 +83,13 @@ pub(crate) fn place(task: &Task) -> Result<Option<Place>, StoreError> {
     Ok(match licence(task)? {
         Licence::Missing => None,
         Licence::Whole(launch) => Some(where_launched(&launch.record)),
-        // Its runner was one of the machine on which it was admitted.
+        // Its runner was one of the machine on which it was admitted, but for a cluster's.
         Licence::Damaged => {
-            let admitted_on = apart::<Submission>(task).map(|submission| submission.record.machine_id);
+            let submission = apart::<Submission>(task).map(|submission| submission.record);
+            if submission.as_ref().is_some_and(|submission| submission.supervisor == SupervisorKind::Slurm) {
+                return Ok(Some(Place::Elsewhere));
+            }
+            let admitted_on = submission.map(|submission| submission.machine_id);
             Some(match (admitted_on, process::machine_id()) {
                 (Some(admitted_on), Ok(here)) if admitted_on.to_string() == here => Place::Here,
                 (Some(_), Ok(_)) => Place::Elsewhere,

@@ -50,7 +50,8 @@ fn needs_a_runner(task: &Task, is_over: impl FnOnce() -> bool) -> bool {
     match (place(task), ground::read(task)) {
         // All that a runner could do for it.
         (Ok(Some(Place::Here)), Ok(Found::Ruined(_))) => damaged::something_runs(task),
-        (Ok(Some(Place::Here)), _) => true,
+        // Also where nobody starts runners again after a restart of the machine, as a queue does not.
+        (Ok(Some(Place::Here | Place::EarlierBoot)), _) => true,
         // A runner here can do something only when the turn is over there.
         (Ok(Some(Place::Elsewhere)), Ok(Found::Whole(_))) => is_over(),
         // Nobody can tell any more whose supervisor has it in its queue.

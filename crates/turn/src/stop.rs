@@ -70,7 +70,7 @@ fn attempt(context: &Context, id: TaskId, declare_lost: bool, answer: &mut Answe
 fn declare_the_turn_lost(context: &Context, root: &Root, task: &Task) -> Result<(), TurnError> {
     let refused = |message: &str| Err(TurnError::new(FailureCode::InvalidRequest, Stage::StopTask, message));
     match place(task).at(Stage::StopTask)? {
-        Some(Place::Elsewhere) => {}
+        Some(Place::Elsewhere | Place::Undetermined) => {}
         None => return refused("the task was not launched; cancel it without --declare-lost"),
         Some(_) => {
             return refused(

@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use nix::unistd::geteuid;
 use record::submission::SlurmBinding;
@@ -106,8 +106,6 @@ impl Client {
     /// # Errors
     /// There is no accounting, or it could not be asked.
     pub(super) fn accounted(&self, name: &str, since: Timestamp) -> Result<Vec<Job>, SlurmError> {
-        // Slurm reads times as local ones; no place is more than a day from here.
-        let day = since.to_string().chars().take("YYYY-MM-DD".len()).collect::<String>();
         let words = [
             "--allocations".to_owned(),
             "--duplicates".to_owned(),
@@ -115,7 +113,7 @@ impl Client {
             "--parsable2".to_owned(),
             format!("--user={}", geteuid()),
             format!("--name={name}"),
-            format!("--starttime={day}"),
+            format!("--starttime={}", day_before(since)),
             format!("--format={ACCOUNT_FORMAT}"),
         ];
         Ok(states::of_account(&self.ask("sacct", words.map(OsString::from), "")?))
@@ -160,5 +158,30 @@ impl Client {
             patience: self.patience,
         };
         Ok(questioner.ask(&words.into_iter().collect::<Vec<_>>(), shown)?)
+    }
+}
+
+/// The date a day before a time: Slurm reads dates as local ones, and no place is more than a day behind.
+fn day_before(time: Timestamp) -> String {
+    const DAY_SECONDS: i128 = 24 * 60 * 60;
+    let seconds = time.unix_nanoseconds() / 1_000_000_000 - DAY_SECONDS;
+    let day = SystemTime::UNIX_EPOCH + Duration::from_secs(u64::try_from(seconds).unwrap_or(0));
+    Timestamp::from_system_time(day).unwrap_or(time).to_string().chars().take("YYYY-MM-DD".len()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_of_any_place_on_earth_is_in_the_time_that_is_asked_for() {
+        // The day before is still going on west of Greenwich.
+        for (admitted, asked) in [
+            ("2026-03-01T02:00:00.000000000Z", "2026-02-28"),
+            ("2026-11-30T23:59:59.500000000Z", "2026-11-29"),
+            ("1970-01-01T00:00:01.000000000Z", "1970-01-01"),
+        ] {
+            assert_eq!(day_before(admitted.parse().unwrap()), asked);
+        }
     }
 }

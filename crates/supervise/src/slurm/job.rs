@@ -150,9 +150,9 @@ mod tests {
 
     #[test]
     fn nothing_in_the_settings_stands_behind_what_is_decided() {
-        let words = words_of(&request(Permission::ReadOnly, None, None), &["--time=1", "--partition=x"]);
+        let words = words_of(&request(Permission::ReadOnly, None, None), &["--mem=1", "--partition=x"]);
         let place = |word: &str| words.iter().position(|other| other == word).unwrap();
-        assert!(place("--time=1") < place("--time=7"));
+        assert!(place("--mem=1") < place("--no-requeue"));
         assert!(place("--partition=x") < place("--no-requeue"));
     }
 }

@@ -3,7 +3,7 @@
 use super::error::SlurmError;
 use crate::limits::SLURM_OPTIONS_MAX_COUNT;
 
-/// What is decided here: name, script, environment, files and the end of a job.
+/// What is decided here: name, script, environment, files, time and the end of a job.
 const DECIDED: &[&str] = &[
     "array",
     "chdir",
@@ -24,6 +24,7 @@ const DECIDED: &[&str] = &[
     "requeue",
     "signal",
     "test-only",
+    "time",
     "usage",
     "version",
     "wait",
@@ -85,6 +86,8 @@ mod tests {
         for option in [
             "--requeue",
             "--requ",
+            "--time=1",
+            "--tim=1",
             "--array=1-3",
             "--arr=1-3",
             "--job-name=x",
