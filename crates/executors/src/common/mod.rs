@@ -17,6 +17,7 @@ pub mod key;
 pub mod limits;
 pub mod line;
 pub mod lock;
+pub mod loopback;
 pub mod place;
 pub mod program;
 pub mod prompt;
