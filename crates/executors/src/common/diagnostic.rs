@@ -33,7 +33,8 @@ pub struct Account<'a> {
 
 /// Writes the diagnostic and answers with the end of the run. That something could not be kept changes no exit code.
 pub fn fail(account: Account<'_>, failure: Failure) -> Done {
-    let Account { family, places, mut members, debug_member, material, keeps_diagnostic, names_debug } = account;
+    let Account { family, places, mut members, debug_member, material, keeps_diagnostic, names_debug } =
+        account;
     let mut lines = Vec::new();
     let debug = places.debug.as_deref().and_then(|debug| match keep(debug, family, &material) {
         Ok(directory) => Some(directory),

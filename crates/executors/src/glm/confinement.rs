@@ -13,16 +13,8 @@ use crate::common::sandbox::{Access, Reads, Sandbox};
 use crate::common::surroundings::executable_file;
 
 /// What an evaluation may read beside what belongs to it.
-const READABLE: &[&str] = &[
-    "/usr/lib",
-    "/usr/lib64",
-    "/lib",
-    "/lib64",
-    "/usr/share",
-    "/dev",
-    "/etc",
-    "/proc/self",
-];
+const READABLE: &[&str] =
+    &["/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/share", "/dev", "/etc", "/proc/self"];
 /// The one program beside Claude Code that an evaluation may execute. It does nothing.
 const HARMLESS: &str = "/usr/bin/true";
 const GIT_DIRECTORY: &str = ".git";

@@ -15,8 +15,6 @@ pub(super) fn base_url(surroundings: &Surroundings) -> Result<String, Refusal> {
     match surroundings.text(VARIABLE)? {
         None => Ok(Z_AI.to_owned()),
         Some(url) if is_loopback(&url) => Ok(url.trim_end_matches('/').to_owned()),
-        Some(_) => {
-            Err(Refusal::usage(format!("{VARIABLE} must be a plain http URL on loopback")))
-        }
+        Some(_) => Err(Refusal::usage(format!("{VARIABLE} must be a plain http URL on loopback"))),
     }
 }

@@ -46,11 +46,8 @@ pub static GLM: Family = Family {
 };
 
 /// Where the key lies.
-pub const KEY: KeySource = KeySource {
-    variable: "ZAI_API_KEY",
-    file_variable: "DELEGATION_GLM_KEY_FILE",
-    file_name: "zai.env",
-};
+pub const KEY: KeySource =
+    KeySource { variable: "ZAI_API_KEY", file_variable: "DELEGATION_GLM_KEY_FILE", file_name: "zai.env" };
 
 /// The program `delegation-glm`.
 pub fn main() -> ExitCode {

@@ -61,7 +61,12 @@ pub(super) struct Seen {
     pub(super) next_flush_time: Option<u64>,
 }
 
-pub(super) fn diagnostic(admitted: &Admitted, start: &Start, stream: &Stream, seen: Seen) -> Map<String, Value> {
+pub(super) fn diagnostic(
+    admitted: &Admitted,
+    start: &Start,
+    stream: &Stream,
+    seen: Seen,
+) -> Map<String, Value> {
     let subtype = stream.result.as_ref().and_then(|result| result.get("subtype"));
     let subtype = subtype.filter(|subtype| **subtype != Json::Null).map(|subtype| {
         let said = subtype.as_str().unwrap_or_default();

@@ -116,12 +116,8 @@ pub(super) fn run(call: &Call<'_>, line: &RunLine) -> Result<Done, Refusal> {
     };
     places.create_parents()?;
     let budget = evaluated_budget.or(budget).unwrap_or_else(|| BUDGET_DEFAULT_USD.to_owned());
-    let order = Order {
-        lane: &admitted.lane,
-        effort: &admitted.effort,
-        budget: &budget,
-        schema: schema.as_deref(),
-    };
+    let order =
+        Order { lane: &admitted.lane, effort: &admitted.effort, budget: &budget, schema: schema.as_deref() };
     let launch = Launch {
         name: "claude",
         program: &runtime.claude,
@@ -159,13 +155,14 @@ fn budget(line: &RunLine) -> Result<Option<String>, Refusal> {
     let amount = text.parse::<f64>().ok().filter(|amount| *amount > 0.0 && *amount <= BUDGET_MAX_USD);
     match amount.filter(|_| plain && framed) {
         Some(_) => Ok(Some(text.to_owned())),
-        None => Err(Refusal::usage(format!("{BUDGET_FLAG} must be an amount in dollars up to {BUDGET_MAX_USD}"))),
+        None => {
+            Err(Refusal::usage(format!("{BUDGET_FLAG} must be an amount in dollars up to {BUDGET_MAX_USD}")))
+        }
     }
 }
 
 fn limit(admitted: &Admitted, manifest: Option<&Manifest>, asked: Option<u64>) -> u64 {
-    let default =
-        if admitted.lane == BUILDER { BUILDING_DEFAULT_SECONDS } else { READING_DEFAULT_SECONDS };
+    let default = if admitted.lane == BUILDER { BUILDING_DEFAULT_SECONDS } else { READING_DEFAULT_SECONDS };
     manifest.map_or(asked.unwrap_or(default), |manifest| manifest.timeout_seconds)
 }
 

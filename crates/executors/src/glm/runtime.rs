@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::confinement;
-use super::limits::{CAPABILITY_DEFAULT_SECONDS, CAPABILITY_SECONDS};
 use super::launch::Private;
+use super::limits::{CAPABILITY_DEFAULT_SECONDS, CAPABILITY_SECONDS};
 use crate::common::child::{self, End, KILL_GRACE, Launch};
 use crate::common::environment::ChildEnvironment;
 use crate::common::exit::Refusal;

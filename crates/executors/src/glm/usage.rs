@@ -69,7 +69,10 @@ impl Tokens {
     /// The counters by name, those that nobody sent as 0.
     pub(super) fn value(&self) -> Value {
         Value::Object(
-            self.named().into_iter().map(|(name, count)| (name.to_owned(), json!(count.unwrap_or(0)))).collect(),
+            self.named()
+                .into_iter()
+                .map(|(name, count)| (name.to_owned(), json!(count.unwrap_or(0))))
+                .collect(),
         )
     }
 
@@ -151,7 +154,8 @@ impl Usage {
         let object = |key: &str| result.get(key).and_then(Json::as_object);
         let models = object("modelUsage").or_else(|| object("model_usage"));
         let participants = models.into_iter().flatten().filter(|(name, _)| !name.is_empty());
-        let participants = participants.filter_map(|(name, of)| Some(Participant::read(name, of.as_object()?)));
+        let participants =
+            participants.filter_map(|(name, of)| Some(Participant::read(name, of.as_object()?)));
         Self {
             participants: participants.collect(),
             aggregate: object("usage").map(Tokens::read).unwrap_or_default(),

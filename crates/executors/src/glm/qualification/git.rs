@@ -47,7 +47,16 @@ impl<'a> Git<'a> {
 
     /// The tracked paths that differ from that commit.
     pub(super) fn changed(self) -> Option<Vec<PathBuf>> {
-        self.paths(&["diff", "--name-only", "--no-ext-diff", "--no-textconv", "--no-renames", "-z", "HEAD", "--"])
+        self.paths(&[
+            "diff",
+            "--name-only",
+            "--no-ext-diff",
+            "--no-textconv",
+            "--no-renames",
+            "-z",
+            "HEAD",
+            "--",
+        ])
     }
 
     pub(super) fn tracked(self) -> Option<Vec<PathBuf>> {

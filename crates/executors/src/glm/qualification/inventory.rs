@@ -107,6 +107,9 @@ mod tests {
             seen.push(digest);
         }
         let missing = BTreeSet::from([PathBuf::from("file")]);
-        assert_ne!(digest(root, &missing).expect("a digest"), digest(root, &BTreeSet::new()).expect("a digest"));
+        assert_ne!(
+            digest(root, &missing).expect("a digest"),
+            digest(root, &BTreeSet::new()).expect("a digest")
+        );
     }
 }

@@ -52,8 +52,10 @@ pub(super) fn terms(manifest: &Manifest, lane: &str) -> Result<Terms, Refusal> {
     };
     let cost = number("max_cost_usd");
     let cost = cost.filter(|cost| cost.as_f64().is_some_and(|usd| BUDGET_EVALUATION_USD.contains(&usd)));
-    let tasks = number("task_count").and_then(|count| count.as_u64()).filter(|count| TASKS_COUNT.contains(count));
-    let is_id = |id: &&str| id.len() == 40 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let tasks =
+        number("task_count").and_then(|count| count.as_u64()).filter(|count| TASKS_COUNT.contains(count));
+    let is_id =
+        |id: &&str| id.len() == 40 && id.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     let is_read_only = lane != BUILDER;
     let workdir_mode = if is_read_only { "read-only" } else { "writable-fixture" };
     if text("permission_mode") != Some(permission_mode(lane)) {

@@ -54,7 +54,9 @@ pub(in crate::glm) fn compiled(
         End::Interrupted(signal) => return Ok(Err(signal)),
         End::Exited(0) => {}
         End::Exited(_) => return Err(Refusal::gate("the output schema is not one that Claude Code takes")),
-        End::Signalled(_) | End::TimedOut | End::TooMuchOutput => return Err(broken("it did not come to an end")),
+        End::Signalled(_) | End::TimedOut | End::TooMuchOutput => {
+            return Err(broken("it did not come to an end"));
+        }
     }
     let bytes = ended.stdout.read().map_err(|error| broken(&error.to_string()))?;
     let text = bytes.trim_ascii();

@@ -1,0 +1,124 @@
+//! The real Claude Code under the GLM runner, against a model server, in a network that holds loopback only.
+
+mod glm_support;
+mod support;
+
+use std::fs;
+
+use glm_support::{KEY, bare, clear};
+use serde_json::json;
+use support::{Finished, Stage};
+use testkit::real::{Component, Stage as Real};
+
+/// A stage with the real Claude Code and a model server as its service; nothing where it is not installed.
+fn set(test: &str) -> Option<(Real, Stage)> {
+    let real = Real::for_test(test, Component::Claude)?;
+    let mut stage = bare();
+    stage.set("DELEGATION_GLM_CLAUDE_BIN", real.programs().join("claude"));
+    stage.set("DELEGATION_GLM_BASE_URL", real.server().url());
+    // Ten are its own choice.
+    stage.set("CLAUDE_CODE_MAX_RETRIES", "2");
+    stage.set("DELEGATION_PASS_ENVIRONMENT", "CLAUDE_CODE_MAX_RETRIES");
+    Some((real, stage))
+}
+
+fn ask(stage: &Stage, lane: &str, prompt: &str) -> Finished {
+    stage.write("prompt.md", prompt);
+    stage.run_lane(lane, &["--allow-provisional", "--debug-dir", &stage.path("debug").display().to_string()])
+}
+
+fn set_with_debug(test: &str) -> Option<(Real, Stage)> {
+    let (real, stage) = set(test)?;
+    stage.write("debug/.keep", "");
+    Some((real, stage))
+}
+
+#[test]
+fn each_lane_answers_with_its_identity_attested() {
+    let Some((real, stage)) = set_with_debug("each_lane_answers_with_its_identity_attested") else { return };
+    for lane in ["clerk", "scout", "builder"] {
+        let finished = ask(&stage, lane, "[[script: answer \"hello from the model\"]]");
+        assert_eq!((finished.code, finished.stderr.as_str()), (0, ""), "{lane}: {finished:?}");
+        assert_eq!(stage.answer().expect("an answer"), b"hello from the model\n");
+        let metrics = stage.metrics();
+        assert_eq!(metrics["exact_model_identity_attested"], true, "{metrics}");
+        assert_eq!(metrics["observed_init_models"], json!(["glm-5.3-flash"]));
+        assert_eq!(metrics["observed_assistant_models"], json!(["glm-5.3-flash"]));
+        assert_eq!(metrics["usage_source"], "model_usage");
+        assert_eq!(metrics["sandbox"], "linux-landlock");
+        assert!(metrics["tokens"]["input"].as_u64().is_some_and(|count| count > 0), "{metrics}");
+        clear(&stage);
+    }
+    let requests = real.server().requests();
+    assert_eq!(requests.len(), 3, "one request for each turn");
+    let bearer = ("authorization".to_owned(), format!("Bearer {KEY}"));
+    for request in requests {
+        assert_eq!((request.path.as_str(), request.model.as_str()), ("/v1/messages", "glm-5.3-flash"));
+        assert!(request.headers.contains(&bearer));
+    }
+}
+
+#[test]
+fn the_builder_edits_its_workspace_and_a_reading_lane_does_not() {
+    let Some((_real, stage)) = set_with_debug("the_builder_edits_its_workspace_and_a_reading_lane_does_not")
+    else {
+        return;
+    };
+    let made = stage.path("work/made.txt");
+    let prompt = format!("[[script: write {} \"by the model\"]]", made.display());
+    for (lane, is_made) in [("scout", false), ("clerk", false), ("builder", true)] {
+        let finished = ask(&stage, lane, &prompt);
+        assert_eq!(finished.code, 0, "{lane}: {finished:?}");
+        assert_eq!(made.exists(), is_made, "{lane}");
+        clear(&stage);
+    }
+    let outside = stage.path("home/made.txt");
+    let finished = ask(&stage, "builder", &format!("[[script: write {} x]]", outside.display()));
+    assert_eq!(finished.code, 0, "{finished:?}");
+    assert!(!outside.exists());
+}
+
+#[test]
+fn a_refused_key_and_limits_are_told_apart() {
+    let Some((_real, stage)) = set_with_debug("a_refused_key_and_limits_are_told_apart") else { return };
+    for (script, code, reason) in [
+        ("401", 69, "authentication_failed"),
+        ("429 after=0", 75, "rate_limited"),
+        ("500", 70, "process_exit"),
+    ] {
+        let finished = ask(&stage, "scout", &format!("[[script: {script}]]"));
+        assert_eq!(finished.code, code, "{finished:?}");
+        assert_eq!(stage.outputs(), ["answer.txt.error.json"]);
+        let diagnostic = stage.diagnostic();
+        assert_eq!(
+            (&diagnostic["reason"], &diagnostic["phase"], &diagnostic["cli_exit_code"]),
+            (&json!(reason), &json!("dispatch"), &json!(1))
+        );
+        clear(&stage);
+    }
+}
+
+#[test]
+fn another_model_in_the_answer_publishes_nothing() {
+    let Some((_real, stage)) = set_with_debug("another_model_in_the_answer_publishes_nothing") else {
+        return;
+    };
+    let finished = ask(&stage, "scout", "[[script: other-model another-model-1]]");
+    assert_eq!(finished.code, 70, "{finished:?}");
+    assert_eq!(stage.outputs(), ["answer.txt.error.json"]);
+    let diagnostic = stage.diagnostic();
+    assert_eq!((&diagnostic["phase"], &diagnostic["reason"]), (&json!("extract"), &json!("model_mismatch")));
+    assert_eq!(diagnostic["observed_models"], json!(["<unexpected>", "glm-5.3-flash"]));
+}
+
+#[test]
+fn the_user_s_own_claude_code_is_left_alone() {
+    let Some((_real, stage)) = set_with_debug("the_user_s_own_claude_code_is_left_alone") else { return };
+    let settings = json!({"env": {"ANTHROPIC_BASE_URL": "http://127.0.0.1:1"}, "model": "opus"}).to_string();
+    stage.write("home/.claude/settings.json", &settings);
+    let before = support::files(&stage.path("home"));
+    let finished = ask(&stage, "clerk", "[[script: answer fine]]");
+    assert_eq!(finished.code, 0, "{finished:?}");
+    assert_eq!(support::files(&stage.path("home")), before);
+    assert_eq!(fs::read_to_string(stage.path("home/.claude/settings.json")).expect("settings"), settings);
+}
