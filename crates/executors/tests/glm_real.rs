@@ -8,6 +8,7 @@ use std::fs;
 use glm_support::{KEY, bare, clear};
 use serde_json::json;
 use support::{Finished, Stage};
+use testkit::model_server::{ModelServer, RawResponse, Script};
 use testkit::real::{Component, Stage as Real};
 
 /// A stage with the real Claude Code and a model server as its service; nothing where it is not installed.
@@ -121,4 +122,27 @@ fn the_user_s_own_claude_code_is_left_alone() {
     assert_eq!(finished.code, 0, "{finished:?}");
     assert_eq!(support::files(&stage.path("home")), before);
     assert_eq!(fs::read_to_string(stage.path("home/.claude/settings.json")).expect("settings"), settings);
+}
+
+#[test]
+fn a_limit_whose_end_only_a_header_tells_is_a_passing_one() {
+    let Some((_real, mut stage)) = set("a_limit_whose_end_only_a_header_tells_is_a_passing_one") else {
+        return;
+    };
+    let body = json!({"type": "error", "error": {"type": "rate_limit_error", "message": "Slow down."}});
+    let response = RawResponse::json(body.to_string())
+        .status(429)
+        .header("anthropic-ratelimit-unified-status", "rejected")
+        .header("anthropic-ratelimit-unified-reset", "1900000000")
+        .header("retry-after", "0");
+    let server = ModelServer::start_with(Script::Raw(response)).expect("a server");
+    stage.set("DELEGATION_GLM_BASE_URL", server.url());
+    assert_eq!(stage.run_lane("scout", &[]).code, 75);
+    // This Claude Code makes a limit event for its vendor's subscribers alone.
+    let diagnostic = stage.diagnostic();
+    assert_eq!(
+        (&diagnostic["reason"], &diagnostic["next_flush_time"]),
+        (&json!("rate_limited"), &json!(null))
+    );
+    assert_eq!(diagnostic["event_stream"]["counts"].get("rate_limit_event"), None);
 }

@@ -90,6 +90,20 @@ pub(crate) fn observed(stage: &Stage, lane: &str, prompt: &str) -> Value {
     serde_json::from_slice(&stage.answer().expect("an answer")).expect("JSON")
 }
 
+/// What Claude Code sees of itself in a run that goes well. The key is in it, so the answer is written where no test looks for
+/// planted keys.
+pub(crate) fn observe(stage: &Stage, mut words: Vec<OsString>) -> Value {
+    let output = stage.path("elsewhere/answer.txt");
+    let at = words.iter().position(|word| word == "--output").expect("a flag") + 1;
+    words[at] = output.clone().into();
+    let finished = stage.run(&words);
+    assert_eq!((finished.code, finished.stderr.as_str()), (0, ""), "{finished:?}");
+    let answer = fs::read(output).expect("an answer");
+    fs::remove_dir_all(stage.path("elsewhere")).expect("removed");
+    let answer: Value = serde_json::from_slice(&answer).expect("JSON");
+    answer["observed"].clone()
+}
+
 /// A run of a stream that fails and leaves nothing but its diagnostic.
 pub(crate) fn fails(stage: &Stage, prompt: &str, code: i32, phase: &str, reason: &str) -> Value {
     let finished = ask(stage, "scout", prompt, &[]);
