@@ -185,12 +185,16 @@ fn home_source_and_programs_are_closed() {
     let closed = ["/usr/bin/id", "/usr/bin/env", "/bin/sh", "./program"];
     paths.iter().for_each(|path| prompt.push_str(&format!("[[GLM: read {path}]]")));
     closed.iter().for_each(|path| prompt.push_str(&format!("[[GLM: execute {path}]]")));
-    prompt.push_str("[[GLM: load /usr/bin/id]]");
+    // The last is where distributions put the programs of git, among the libraries.
+    let loaded = ["/usr/bin/id", "./../host/program", "/usr/lib/git-core/git"];
+    loaded.iter().for_each(|path| prompt.push_str(&format!("[[GLM: load {path}]]")));
     let (stage, words, _) = policy(&prompt, long);
     for name in ["home/secret.txt", "host/secret.txt", "work/source.txt"] {
         stage.write(name, "secret");
     }
-    fs::copy("/usr/bin/true", stage.path("work/program")).expect("a copy");
+    for name in ["work/program", "host/program"] {
+        fs::copy("/usr/bin/true", stage.path(name)).expect("a copy");
+    }
     let finished = stage.run(&words);
     assert_eq!((finished.code, finished.stderr.as_str()), (0, ""), "{finished:?}");
     let seen: Value = serde_json::from_slice(&stage.answer().expect("an answer")).expect("JSON");
@@ -201,8 +205,8 @@ fn home_source_and_programs_are_closed() {
         "read /etc/passwd": "done",
         "read /proc/self/status": "done",
         "execute /usr/bin/true": "done",
-        "load /usr/bin/id": "exit status: 127",
     });
+    loaded.iter().for_each(|path| expected[format!("load {path}")] = json!("exit status: 127"));
     paths.iter().for_each(|path| expected[format!("read {path}")] = json!("denied"));
     closed.iter().for_each(|path| expected[format!("execute {path}")] = json!("denied"));
     assert_eq!(seen, expected);

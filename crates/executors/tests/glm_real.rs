@@ -5,8 +5,8 @@ mod support;
 
 use std::fs;
 
-use glm_support::{KEY, bare, clear};
-use serde_json::json;
+use glm_support::{KEY, LaneEvaluation, bare, clear};
+use serde_json::{Value, json};
 use support::{Finished, Stage};
 use testkit::model_server::{ModelServer, RawResponse, Script};
 use testkit::real::{Component, Stage as Real};
@@ -145,4 +145,25 @@ fn a_limit_whose_end_only_a_header_tells_is_a_passing_one() {
         (&json!("rate_limited"), &json!(null))
     );
     assert_eq!(diagnostic["event_stream"]["counts"].get("rate_limit_event"), None);
+}
+
+#[test]
+fn a_lane_evaluation_passes_its_schema_on() {
+    let Some(real) = Real::for_test("a_lane_evaluation_passes_its_schema_on", Component::Claude) else {
+        return;
+    };
+    let schema = r#"{"type":"object","properties":{"done":{"type":"boolean"}}}"#;
+    let mut evaluation = LaneEvaluation::new("builder", "[[script: answer fine]]");
+    evaluation.install_compiler(&format!("echo '{schema}'"));
+    evaluation.stage.set("DELEGATION_GLM_CLAUDE_BIN", real.programs().join("claude"));
+    evaluation.stage.set("DELEGATION_GLM_BASE_URL", real.server().url());
+    let (finished, _) = evaluation.run(&[]);
+    assert_eq!((finished.code, finished.stderr.as_str()), (0, ""), "{finished:?}");
+    let request: Value = serde_json::from_slice(&real.server().requests()[0].body).expect("a short request");
+    let tools = request["tools"].as_array().expect("tools");
+    let tool = tools.iter().find(|tool| tool["name"] == "StructuredOutput").expect("the tool of the answer");
+    assert_eq!(tool["input_schema"], serde_json::from_str::<Value>(schema).expect("JSON"));
+    let metrics = evaluation.stage.metrics();
+    assert_eq!(metrics["exact_model_identity_attested"], true);
+    assert_eq!(metrics["evaluation_receipt"]["changed_paths"], json!([]));
 }

@@ -14,6 +14,7 @@ pub mod exit;
 pub mod family;
 pub mod gate;
 pub mod key;
+pub mod libraries;
 pub mod limits;
 pub mod line;
 pub mod lock;

@@ -8,13 +8,15 @@ use process::{Fence, WriteFence};
 
 use super::BUILDER;
 use super::launch::Private;
+use crate::common::libraries::without_programs;
 use crate::common::run_directory::RunDirectory;
 use crate::common::sandbox::{Access, Reads, Sandbox};
 use crate::common::surroundings::executable_file;
 
 /// What an evaluation may read beside what belongs to it.
-const READABLE: &[&str] =
-    &["/usr/lib", "/usr/lib64", "/lib", "/lib64", "/usr/share", "/dev", "/etc", "/proc/self"];
+const READABLE: &[&str] = &["/usr/share", "/dev", "/etc", "/proc/self"];
+/// What it may read but for the programs in it.
+const LIBRARIES: &[&str] = &["/usr/lib", "/usr/lib64", "/lib", "/lib64"];
 /// The one program beside Claude Code that an evaluation may execute. It does nothing.
 const HARMLESS: &str = "/usr/bin/true";
 const GIT_DIRECTORY: &str = ".git";
@@ -59,6 +61,7 @@ pub(super) fn of_evaluation(
     run_directory: &RunDirectory,
 ) -> io::Result<Fence> {
     let mut readable: Vec<PathBuf> = READABLE.iter().map(PathBuf::from).collect();
+    readable.extend(LIBRARIES.iter().flat_map(|libraries| without_programs(Path::new(libraries))));
     readable.push(workdir.to_path_buf());
     let mut executable = vec![claude.to_path_buf()];
     // A link to a program of many names would let all of them be executed.

@@ -61,8 +61,8 @@ pub(super) fn answer(stream: &Stream, is_evaluation: bool) -> Result<Answer, Fai
 }
 
 fn text(result: &Object, is_evaluation: bool) -> Option<String> {
-    let structured = ["structured_output", "result"].iter().filter_map(|key| result.get(*key));
-    let structured = structured.filter(|value| is_evaluation && value.as_object().is_some()).next();
+    let mut members = ["structured_output", "result"].iter().filter_map(|key| result.get(*key));
+    let structured = members.find(|value| is_evaluation && value.as_object().is_some());
     match structured {
         Some(value) => serde_json::to_string(value).ok(),
         None => result.get("result").and_then(Json::as_str).map(str::to_owned),
