@@ -44,6 +44,26 @@ fn the_gates_decide_which_lane_runs() {
 }
 
 #[test]
+fn only_some_lanes_of_some_statuses_are_evaluated() {
+    let evaluation = ["--evaluation", "--evaluation-manifest", "missing.json"];
+    let stage = ready();
+    for (lane, status) in [("scout", "qualified"), ("builder", "provisional"), ("reviewer", "disabled")] {
+        refused(&stage, lane, &evaluation, 78, &format!("status {status} is not to be evaluated"));
+    }
+    // From here on it is the manifest that is missing.
+    refused(&stage, "policy-annotation", &evaluation, 78, "evaluation manifest");
+    for (lane, status, selection) in [
+        ("scout", "provisional", "explicit-only"),
+        ("clerk", "candidate", "blocked"),
+        ("builder", "candidate", "blocked"),
+    ] {
+        let mut stage = ready();
+        gate_files::set_status(&mut stage, GLM.gate, &format!("{PROFILE}-{lane}"), lane, status, selection);
+        refused(&stage, lane, &evaluation, 78, "evaluation manifest");
+    }
+}
+
+#[test]
 fn bad_gates_are_refused_before_the_command_line() {
     for words in [&["--help"][..], &["unheard-of"], &["check"], &[]] {
         let mut stage = bare();

@@ -99,6 +99,14 @@ fn parents_are_made_and_outputs_may_lie_in_the_workspace() {
 }
 
 #[test]
+fn a_prompt_longer_than_an_argument_is_passed_on() {
+    let stage = ready();
+    let prompt = format!("{} [[GLM: say read]]", "x".repeat(1 << 20));
+    assert_eq!(ask(&stage, "scout", &prompt, &[]).code, 0);
+    assert_eq!(stage.answer().expect("an answer"), b"read\n");
+}
+
+#[test]
 fn a_stream_that_is_no_answer_has_its_reason() {
     let error = |subtype: &str| result(&json!({"is_error": true, "subtype": subtype, "result": SAID}));
     for (events, reason) in [
