@@ -118,16 +118,12 @@ fn an_answer_that_is_too_long_is_none() {
 
 #[test]
 fn a_marker_that_can_not_be_published_takes_everything_back() {
-    let go = std::env::temp_dir().join(format!("kimi-evaluation-go-{}", std::process::id()));
-    let prompt = format!("[[KIMI: started]] [[KIMI: wait {}]] [[KIMI: say x]]", go.display());
-    let (stage, words, _) = evaluation(&prompt, |_| {});
+    let (stage, words, _) = evaluation("[[KIMI: started]] [[KIMI: wait go]] [[KIMI: say x]]", |_| {});
     let started = stage.start(&words);
     wait_for_start(&stage);
     stage.write("out/answer.txt.commit.json", "theirs");
-    fs::write(&go, "").expect("written");
-    let finished = stage.finish(started);
-    fs::remove_file(&go).expect("removed");
-    finished.refused(70, "evaluation_commit_finalize_failed");
+    stage.write("work/go", "");
+    stage.finish(started).refused(70, "evaluation_commit_finalize_failed");
     assert_eq!(stage.outputs(), ["answer.txt.commit.json", "answer.txt.error.json", "answer.txt.stderr"]);
 }
 
