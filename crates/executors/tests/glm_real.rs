@@ -167,3 +167,25 @@ fn a_lane_evaluation_passes_its_schema_on() {
     assert_eq!(metrics["exact_model_identity_attested"], true);
     assert_eq!(metrics["evaluation_receipt"]["changed_paths"], json!([]));
 }
+
+#[test]
+fn an_evaluated_builder_edits_files_that_are_there() {
+    let Some(real) = Real::for_test("an_evaluated_builder_edits_files_that_are_there", Component::Claude)
+    else {
+        return;
+    };
+    for (name, is_edited) in [("source.txt", true), ("below/source.txt", true), (".git/HEAD", false)] {
+        let old = if is_edited { "source" } else { "ref:" };
+        let prompt = format!("[[script: edit {name} {old} changed]]");
+        let mut evaluation = LaneEvaluation::new("builder", &prompt);
+        evaluation.install_compiler("echo '{\"type\":\"object\"}'");
+        evaluation.stage.set("DELEGATION_GLM_CLAUDE_BIN", real.programs().join("claude"));
+        evaluation.stage.set("DELEGATION_GLM_BASE_URL", real.server().url());
+        let (finished, _) = evaluation.run(&[]);
+        assert_eq!((finished.code, finished.stderr.as_str()), (0, ""), "{finished:?}");
+        let content = fs::read_to_string(evaluation.stage.path("work").join(name)).expect("a file");
+        assert_eq!(content.starts_with("changed"), is_edited, "{name}: {content}");
+        let changed = evaluation.stage.metrics()["evaluation_receipt"]["changed_paths"].clone();
+        assert_eq!(changed, if is_edited { json!([name]) } else { json!([]) });
+    }
+}

@@ -167,6 +167,7 @@ impl LaneEvaluation {
         stage.write("prompt.md", prompt);
         stage.write("work/.gitignore", "ignored/*\n");
         stage.write("work/source.txt", "source\n");
+        stage.write("work/below/source.txt", "source\n");
         stage.write("work/ignored/.keep", "");
         let work = stage.path("work");
         git(&work, &["init", "-q", "."]);
