@@ -6,6 +6,7 @@
 //! - [`closed_network`]: a network that holds nothing but loopback.
 //! - `documents` (a feature): the JSON files of the read-only inspectors, changed in every way.
 //! - [`release_server`]: a place of releases on loopback.
+//! - [`deed`]: what a fake tries from inside a sandbox.
 //! - [`trailer`]: how a fake that can read nothing but its own file learns what it is.
 //! - [`real`]: the real CLIs, installed by `cargo xtask real install`.
 //! - [`stored`]: very many ended tasks.
@@ -13,6 +14,7 @@
 
 pub mod binary;
 pub mod closed_network;
+pub mod deed;
 #[cfg(feature = "documents")]
 pub mod documents;
 pub mod fake;
