@@ -180,46 +180,90 @@ fn a_task_that_is_not_there() {
     }
 }
 
+/// A command of the lead with `--json` in a mount namespace of its own, after a shell has mounted something over the root,
+/// which is its `$0`; nothing where such a namespace can not be had.
+fn mounted(lead: &Lead, mount: &str, arguments: &[String]) -> Option<Ran> {
+    let command = lead.command(Vec::<String>::new());
+    let program = command.get_program().to_owned();
+    let environment =
+        command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
+    let output = Command::new("unshare")
+        .args(["-m", "sh", "-c", &format!("{mount} && exec \"$@\"")])
+        .arg(lead.root())
+        .arg(program)
+        .args(arguments)
+        .arg("--json")
+        .env_clear()
+        .envs(environment)
+        .output()
+        .unwrap();
+    let refused = String::from_utf8_lossy(&output.stderr).contains("unshare:");
+    (!refused).then(|| Ran::from(output))
+}
+
 #[test]
 fn a_read_only_file_system() {
     let lead = Lead::new();
     let ran = lead.turn("offline:survey", "x", &[]);
     let id = ran.answer()["task_id"].as_str().unwrap().to_owned();
     support::until("the supervisor to leave", || lead.everything().is_empty().then_some(()));
-    let read_only = |arguments: &[String]| -> Option<Ran> {
-        let root = lead.root();
-        let mut command = lead.command(Vec::<String>::new());
-        let program = command.get_program().to_owned();
-        let environment: Vec<_> = command
-            .get_envs()
-            .filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())))
-            .collect();
-        command = Command::new("unshare");
-        command
-            .args([
-                "-m",
-                "sh",
-                "-c",
-                "mount --bind \"$0\" \"$0\" && mount -o remount,bind,ro \"$0\" && exec \"$@\"",
-            ])
-            .arg(&root)
-            .arg(program)
-            .args(arguments)
-            .arg("--json")
-            .env_clear()
-            .envs(environment);
-        let output = command.output().unwrap();
-        let refused = String::from_utf8_lossy(&output.stderr).contains("unshare:");
-        (!refused).then(|| Ran::from(output))
-    };
-    let Some(status) = read_only(&["status".to_owned(), id]) else {
+    let read_only = "mount --bind \"$0\" \"$0\" && mount -o remount,bind,ro \"$0\"";
+    let Some(status) = mounted(&lead, read_only, &["status".to_owned(), id]) else {
         testkit::real::skip("a_read_only_file_system", "no mount namespace of our own");
         return;
     };
     assert_eq!(status.code, 0, "{status:?}");
     assert_eq!(status.answer()["publication"], "committed");
-    let dispatch = read_only(&lead.dispatch_arguments("offline:survey", "x", &[])).unwrap();
+    let dispatch = mounted(&lead, read_only, &lead.dispatch_arguments("offline:survey", "x", &[])).unwrap();
     refused(&dispatch, "root_invalid");
+}
+
+#[test]
+fn a_disk_with_less_free_space_than_every_turn_is_stopped_at() {
+    let lead = Lead::new();
+    fs::create_dir(lead.root()).unwrap();
+    let small = "mount -t tmpfs -o size=60m,mode=700 none \"$0\"";
+    let dispatch = lead.dispatch_arguments("offline:survey", "x", &[]);
+    let Some(ran) = mounted(&lead, small, &dispatch) else {
+        testkit::real::skip("a_disk_with_less_free_space", "no mount namespace of our own");
+        return;
+    };
+    assert_eq!((ran.code, ran.failure().as_str()), (1, "storage_full"), "{ran:?}");
+    assert_eq!(ran.answer()["admission"], "not-admitted");
+    let nothing_written = format!("{small} && \"$@\"; test -z \"$(ls -A \"$0\")\" && echo '{{}}'; exit");
+    assert_eq!(mounted(&lead, &nothing_written, &dispatch).unwrap().code, 0);
+    let workspace = lead.workspace().display().to_string();
+    let preflight = ["preflight", "--provider", "offline:survey", "--cwd", &workspace];
+    let ran = mounted(&lead, small, &preflight.map(str::to_owned)).unwrap();
+    assert_eq!((ran.code, ran.failure().as_str()), (2, "storage_full"), "{ran:?}");
+}
+
+#[test]
+fn a_root_that_lost_its_record_is_no_empty_one() {
+    let lead = Lead::new();
+    let ran = lead.turn("offline:survey", "x", &[]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    support::until("the supervisor to leave", || lead.everything().is_empty().then_some(()));
+    fs::remove_file(lead.root().join("root.json")).unwrap();
+    refused(&lead.json(["list"]), "root_invalid");
+    let doctor = lead.json(["doctor"]);
+    assert_eq!(doctor.code, 1, "{doctor:?}");
+    assert!(doctor.stdout.contains("root.json is missing"), "{doctor:?}");
+}
+
+#[test]
+fn a_supervisor_that_can_not_be_started_is_told_by_every_look() {
+    let lead = Lead::new();
+    assert_eq!(lead.turn("offline:survey", "x", &[]).code, 0);
+    support::until("the supervisor to leave", || lead.everything().is_empty().then_some(()));
+    fs::remove_dir_all(lead.root().join("supervisor")).unwrap();
+    fs::write(lead.root().join("supervisor"), "").unwrap();
+    let id = "ab".repeat(16);
+    let ran = lead.json(lead.dispatch_arguments("offline:survey", "x", &["--id", &id]));
+    assert_eq!(ran.failure(), "supervisor_setup_failed", "{ran:?}");
+    let seen = lead.json(["status", &id]).answer();
+    assert_eq!(seen["liveness"], "queued", "{seen}");
+    assert!(seen["error"].as_str().is_some_and(|why| why.contains("can not be started")), "{seen}");
 }
 
 #[test]

@@ -319,10 +319,10 @@ pub struct Continuation {
     pub resumable: bool,
     /// By what.
     pub mode: ContinuationMode,
-    /// The task to continue.
+    /// The task to continue: the one that was asked about, when it can be.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub predecessor_task_id: Option<TaskId>,
-    /// A ready command line.
+    /// A ready command line for a shell, without a brief of its own.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub continue_command: Option<String>,
     /// Why it can not.

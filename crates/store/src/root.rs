@@ -80,7 +80,14 @@ impl Root {
         let directory = open_directory(path)?;
         match read_root(&directory)? {
             Some(root) => Self::new(path, directory, &root),
-            None => Err(StoreError::NotFound { path: path.as_path().join(ROOT_FILE) }),
+            None => match foreign_content(&directory)? {
+                // One that is made this moment has its record by now.
+                Some(why) => match read_root(&directory)? {
+                    Some(root) => Self::new(path, directory, &root),
+                    None => Err(StoreError::RootInvalid { path: directory.path().to_owned(), why }),
+                },
+                None => Err(StoreError::NotFound { path: path.as_path().join(ROOT_FILE) }),
+            },
         }
     }
 

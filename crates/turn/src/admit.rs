@@ -18,6 +18,7 @@ use crate::asked::{self, DispatchInput, Given, invalid};
 use crate::context::{Context, now};
 use crate::continuation::{self, Claim, Successor};
 use crate::error::{At, TurnError};
+use crate::limits::FREE_SPACE_FLOOR_BYTES;
 use crate::planning::{self, Planning};
 use crate::{containment, discover, observe, secrets, workspace};
 
@@ -42,6 +43,27 @@ pub(crate) fn answer_to(
     match admit(context, input, announce, &mut answer) {
         Ok(()) => answer,
         Err(error) => error.into_answer(answer),
+    }
+}
+
+/// Refuses to begin what would be stopped at once: the runner keeps so much of the disk free (STATE.md 3.5).
+///
+/// # Errors
+/// `storage_full`. A disk that can not be asked is no reason.
+pub(crate) fn demand_free_space(root: &AbsolutePath) -> Result<(), TurnError> {
+    let existing = root.as_path().ancestors().find(|path| path.exists());
+    match existing.map(rustix::fs::statvfs) {
+        Some(Ok(system)) if system.f_bavail.saturating_mul(system.f_frsize) < FREE_SPACE_FLOOR_BYTES => {
+            Err(TurnError::new(
+                FailureCode::StorageFull,
+                Stage::OpenState,
+                format!(
+                    "less than {} MiB are free at {root}, and every turn would be stopped at once",
+                    FREE_SPACE_FLOOR_BYTES >> 20
+                ),
+            ))
+        }
+        _ => Ok(()),
     }
 }
 
@@ -100,7 +122,10 @@ fn admit(
 
     let root = match known {
         Some((root, _)) => root,
-        None => Root::open_or_create(&context.root).at(Stage::OpenState)?,
+        None => {
+            demand_free_space(&context.root)?;
+            Root::open_or_create(&context.root).at(Stage::OpenState)?
+        }
     };
     answer.root_id = Some(root.id());
     let task_id = input.id.unwrap_or_else(store::random_task_id);

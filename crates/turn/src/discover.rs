@@ -11,7 +11,7 @@ use record::plan::{CapturedEnvironment, Plan};
 use record::{AbsolutePath, ProfileId, RootId, Sha256Digest, TaskId};
 use store::Root;
 
-use crate::admit::{encoded, profile, unknown_provider};
+use crate::admit::{demand_free_space, encoded, profile, unknown_provider};
 use crate::asked::{self, DispatchInput, Given};
 use crate::context::Context;
 use crate::error::TurnError;
@@ -147,6 +147,7 @@ fn check<'h>(context: &'h Context, input: &DispatchInput) -> Result<(Description
     let profile = profile(id)?;
     let description = profile.description();
     asked::check(input, &description)?;
+    demand_free_space(&context.root)?;
     let workspace = workspace::resolve(&input.cwd, &context.root)?;
     let environment_file = match &input.environment_file {
         Some(path) => Some(secrets::resolve(path, &context.root, &workspace)?),

@@ -81,8 +81,12 @@ pub(crate) fn answer_for(
         let root = Root::open(&context.root).at(Stage::OpenState)?;
         answer.root_id = Some(root.id());
         let task = existing_task(&root, id)?;
-        rescue::look_after(context, &root, &task);
+        let cared_for = rescue::look_after(context, &root, &task);
         fill(context, &root, &task, comparison, &mut answer)?;
+        if let (Err(error), Liveness::Queued, None) = (cared_for, answer.liveness, &answer.error) {
+            answer.error =
+                Some(format!("nobody starts this task, as its supervisor can not be started: {error}"));
+        }
         more(&task, &mut answer)
     };
     match look() {
@@ -104,7 +108,7 @@ pub(crate) fn fill(
     answer.admission = Admission::Admitted;
     if let Some(outcome) = task.read::<Outcome>().at(Stage::ObserveTask)? {
         answer.stops = stop::view(task, true)?.map(|view| vec![view]);
-        fill_terminal(outcome.record, answer);
+        fill_terminal(root, outcome.record, answer);
         answer.pruned = task.is_pruned().at(Stage::ObserveTask)?;
         return Ok(());
     }
@@ -153,7 +157,13 @@ fn can_end(task: &Task) -> Result<(), TurnError> {
     }
 }
 
-fn fill_terminal(outcome: Outcome, answer: &mut Answer) {
+/// The command line that goes on with the conversation of a task (predecessor-core 3.11).
+fn continue_command(root: &Root, outcome: &Outcome) -> String {
+    let root = root.path().as_str().replace('\'', r"'\''");
+    format!("delegate --root '{root}' continue --task {} --json", outcome.task_id)
+}
+
+fn fill_terminal(root: &Root, outcome: Outcome, answer: &mut Answer) {
     answer.liveness = Liveness::Ended;
     answer.publication = match outcome.verdict {
         Verdict::Committed => Publication::Committed,
@@ -179,8 +189,8 @@ fn fill_terminal(outcome: Outcome, answer: &mut Answer) {
             .map_or(record::words::ContinuationMode::Unsupported, |profile| {
                 profile.description().continuation
             }),
-        predecessor_task_id: session.after.first().copied(),
-        continue_command: None,
+        predecessor_task_id: session.resumable.then_some(outcome.task_id),
+        continue_command: session.resumable.then(|| continue_command(root, &outcome)),
         reason: session.why_not.clone(),
     });
     answer.evidence_sha256 = Some(outcome.evidence_sha256);

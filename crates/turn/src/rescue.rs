@@ -11,6 +11,7 @@ use record::answer::SupervisorState;
 use record::outcome::Outcome;
 use record::submission::Submission;
 use store::{Root, Task};
+use supervise::SuperviseError;
 
 use crate::context::Context;
 use crate::ground::{Found, apart};
@@ -28,9 +29,12 @@ struct Rescues {
 static RESCUES: Mutex<Option<Rescues>> = Mutex::new(None);
 
 /// Does what an observer of the task owes it. An observer that can not is still an observer.
-pub(crate) fn look_after(context: &Context, root: &Root, task: &Task) {
+///
+/// # Errors
+/// The supervisor of the task could not be started.
+pub(crate) fn look_after(context: &Context, root: &Root, task: &Task) -> Result<(), SuperviseError> {
     if matches!(task.read::<Outcome>(), Ok(Some(_))) {
-        return;
+        return Ok(());
     }
     let owner = observe::owner(context, task);
     // Asked when there is no runner here that could know more.
@@ -40,8 +44,10 @@ pub(crate) fn look_after(context: &Context, root: &Root, task: &Task) {
     if needed && matches!(task.run_locked(), Ok(false)) {
         start_runner(context, root, task);
     }
-    if let Ok(supervisor) = owner {
-        let _ = supervisor.ensure(root);
+    match owner {
+        Ok(supervisor) => supervisor.ensure(root),
+        // Who owns it is in a record that is found damaged by whoever reads it.
+        Err(_) => Ok(()),
     }
 }
 

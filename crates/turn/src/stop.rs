@@ -116,7 +116,8 @@ fn carry_out(context: &Context, root: &Root, task: &Task) -> Result<(), TurnErro
     let deadline = Instant::now() + CANCEL_PATIENCE;
     loop {
         if is_launched()? {
-            rescue::look_after(context, root, task);
+            // The request is durable; whoever looks next tries again.
+            let _ = rescue::look_after(context, root, task);
             if observe::is_elsewhere(task) {
                 // The runner there sees the request as soon as its machine does.
                 let _ = observe::owner(context, task).and_then(|supervisor| supervisor.interrupt(root, task));

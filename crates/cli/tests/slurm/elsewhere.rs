@@ -141,7 +141,9 @@ fn the_accounting_knows_what_the_controller_has_forgotten() {
     };
     assert_eq!(row("delegate:another", "NODE_FAIL"), "undetermined");
     assert_eq!(row(&label, "RUNNING"), "running");
-    assert_eq!(row(&label, "CANCELLED by 0"), "ended");
+    // The look has started the runner that seals the turn, which may be at work already.
+    let seen = row(&label, "CANCELLED by 0");
+    assert!(seen == "ended" || seen == "running", "{seen}");
     let ran = world.collect(&id);
     assert_eq!((ran.code, &ran.answer()["outcome"]["recovered"]), (4, &true.into()), "{ran:?}");
     let asked = fs::read_to_string(asked).unwrap();

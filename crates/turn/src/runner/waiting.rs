@@ -40,7 +40,8 @@ impl Work<'_> {
             };
             // A holder that was lost frees the tree only when somebody takes it to its end.
             if let Some(holder) = holder.map(|id| self.root.task(id)).transpose()?.flatten() {
-                rescue::look_after(self.context, self.root, &holder);
+                // Tried again with the next look.
+                let _ = rescue::look_after(self.context, self.root, &holder);
             }
             let is_started_again = self.submission.record.supervisor == SupervisorKind::Embedded;
             if is_started_again || self.is_told_to_end_within(LEASE_RHYTHM)? {
