@@ -92,8 +92,6 @@ digest() {
 		sha256sum <"$1"
 	elif command -v shasum >/dev/null 2>&1; then
 		shasum -a 256 <"$1"
-	elif command -v openssl >/dev/null 2>&1; then
-		openssl dgst -sha256 -r <"$1"
 	else
 		openssl dgst -sha256 -r <"$1"
 	fi | cut -c 1-64

@@ -366,6 +366,26 @@ fn a_login_is_looked_for_and_never_opened() {
 }
 
 #[test]
+fn a_runner_says_where_its_key_or_login_is() {
+    let lead = Lead::new();
+    for name in ["delegation-kimi", "delegation-qwen"] {
+        std::os::unix::fs::symlink("/bin/true", lead.programs().join(name)).unwrap();
+    }
+    let ran = lead.json(["doctor"]);
+    let detail = |id: &str| checks(&ran, id)[0]["detail"].as_str().unwrap().to_owned();
+    let qwen = detail("provider:qwen:run");
+    for words in ["DELEGATION_QWEN_KEY_FILE", "QWEN_TOKEN_PLAN_API_KEY", "environment file"] {
+        assert!(qwen.contains(words), "{qwen}");
+    }
+    assert!(detail("provider:kimi:run").contains(".kimi-code/credentials/kimi-code.json"), "{ran:?}");
+    assert_eq!(status(&ran, "provider:kimi:run"), "unknown");
+    let login = lead.home().join(".kimi-code/credentials");
+    fs::create_dir_all(&login).unwrap();
+    fs::write(login.join("kimi-code.json"), "").unwrap();
+    assert_eq!(status(&lead.json(["doctor"]), "provider:kimi:run"), "ok");
+}
+
+#[test]
 fn the_callers_shell_is_looked_at() {
     let lead = Lead::new();
     let output = lead.command(["doctor", "--json"]).env("DELEGATION_COOKIE", "x-y").output().unwrap();

@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use serde_json::{Value, json};
-use support::Lead;
+use support::{Lead, until};
 
 const TOKEN: &str = "planted-token-0123456789";
 
@@ -96,4 +96,20 @@ fn a_scout_can_not_write_and_a_failure_has_its_reason() {
         .collect();
     assert!(names.contains(&"answer.txt.error.json".to_owned()), "{names:?}");
     assert!(names.contains(&"answer.txt.stderr".to_owned()), "{names:?}");
+}
+
+#[test]
+fn a_cancelled_turn_keeps_the_refreshed_login_although_kimi_is_deaf() {
+    // The grace that the caller's own runs have is longer than that of the task.
+    let lead = lead().and("DELEGATION_KIMI_CANCEL_GRACE_SECONDS", "60");
+    let brief = "[[KIMI: deaf]] [[KIMI: rotate kept]] [[KIMI: write started.txt]] [[KIMI: hang]]";
+    let words = ["--lane", "builder", "--allow-provisional", "--permission", "workspace-write"];
+    let id = lead.dispatch("kimi:run", brief, &words);
+    until("the turn of kimi", || lead.workspace().join("started.txt").exists().then_some(()));
+    lead.run(["cancel", &id]);
+    let ran = lead.collect(&id);
+    assert_eq!((ran.code, ran.reason().as_str()), (4, "cancelled"), "{ran:?}");
+    let login = lead.home().join(".kimi-code/credentials/kimi-code.json");
+    let login = fs::read_to_string(login).unwrap();
+    assert!(login.contains("refresh-rotated-kept"), "{login}");
 }

@@ -53,6 +53,21 @@ fn it_says_which_clis_are_missing() {
 }
 
 #[test]
+fn a_runner_is_not_proposed_without_a_lane() {
+    let lead = Lead::new();
+    for name in ["delegation-kimi", "delegation-qwen"] {
+        std::os::unix::fs::symlink("/bin/true", lead.programs().join(name)).unwrap();
+    }
+    let output = lead.command(["quickstart", "--cwd", "workspace"]).output().unwrap();
+    let stdout = String::from_utf8(output.stdout).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{stdout}");
+    assert_eq!(stdout.matches("needs a lane: delegation-route resolve --lane").count(), 2, "{stdout}");
+    for runner in ["kimi:run", "qwen:run"] {
+        assert!(!stdout.contains(&format!("--provider {runner}")), "{stdout}");
+    }
+}
+
+#[test]
 fn a_program_gets_the_task_answer_alone() {
     let lead = Lead::new();
     let ran = lead.json(["quickstart", "--cwd", "workspace"]);

@@ -58,6 +58,11 @@ pub trait Profile: Sync {
         None
     }
 
+    /// Where the login is when [`Self::login_file`] does not tell, in words.
+    fn login_words(&self) -> String {
+        "whether it is signed in is in no file".to_owned()
+    }
+
     /// How the CLI lists its models; `None` when it can not (providers.md 7).
     fn models(&self) -> Option<&'static dyn ModelListing> {
         None

@@ -36,6 +36,8 @@ pub struct Summary {
     pub heartbeat: bool,
     /// The CLI says nothing of a tool before it has ended: whether one runs must be seen elsewhere.
     pub hides_tools: bool,
+    /// What was started only starts the CLI: what the model sends may come in anywhere below it.
+    pub starts_another: bool,
     /// Tokens used so far, as the provider says.
     pub tokens: Option<u64>,
 }

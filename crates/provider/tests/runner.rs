@@ -228,9 +228,12 @@ fn kimi_writes_its_login_and_in_the_builder_lanes_the_workspace() {
         assert!(matches!(plan(&asked(lane, other), &host()), Err(PlanError::InvalidOption { .. })));
     }
     let host = host().variable("KIMI_CODE_HOME", "/srv/kimi").variable("KIMI_API_KEY", "planted");
+    let host = host.variable("DELEGATION_KIMI_CANCEL_GRACE_SECONDS", "60");
     let launch = plan(&asked("scout", Permission::ReadOnly), &host).unwrap().launch;
     assert!(launch.effective_config.writable_roots.iter().any(|root| root.as_str() == "/srv/kimi"));
     assert!(launch.environment.iter().any(|entry| entry == "KIMI_CODE_HOME=/srv/kimi"));
+    // A kimi that is deaf must be gone, and its login kept, before the task's own grace is over.
+    assert!(launch.environment.iter().any(|entry| entry == "DELEGATION_KIMI_CANCEL_GRACE_SECONDS=3"));
     assert!(!launch.environment.concat().contains("planted"));
 }
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use process::{Tree, TreeUsage};
+use process::{Reception, Tree, TreeUsage};
+use provider::Summary;
 use record::activity::{Activity, Diagnosis, LastEvent};
 use record::launch::{Launch, Running};
 use record::request::Request;
@@ -58,7 +59,8 @@ pub(crate) fn observe(task: &Task, comparison: Comparison<'_>) -> Option<Activit
     let moves = speaks
         || process.zip(found).is_some_and(|(tree, found)| {
             let age = elapsed.as_secs_f64();
-            is_alive(&tree, found, has_tool) || uses_processor(&tree, found, age, comparison)
+            is_alive(&tree, found, Receiver::of(&summary, has_tool))
+                || uses_processor(&tree, found, age, comparison)
         });
     Some(Activity {
         elapsed_seconds: elapsed.as_secs_f64(),
@@ -95,14 +97,42 @@ fn descendants(usage: TreeUsage) -> u32 {
     usage.processes.saturating_sub(1)
 }
 
+/// Whose data is a sign of life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Receiver {
+    /// The CLI itself, which hears from its model.
+    Child,
+    /// A tool that it runs.
+    Descendants,
+    /// Both: what was started is a runner, and the CLI may be its child.
+    Anyone,
+}
+
+impl Receiver {
+    fn of(summary: &Summary, has_tool: bool) -> Self {
+        match (summary.starts_another, has_tool) {
+            (true, _) => Self::Anyone,
+            (false, true) => Self::Descendants,
+            (false, false) => Self::Child,
+        }
+    }
+
+    /// Time since data came in there.
+    fn age(self, reception: Reception) -> Option<Duration> {
+        match self {
+            Self::Child => reception.at_child,
+            Self::Descendants => reception.at_descendants,
+            Self::Anyone => [reception.at_child, reception.at_descendants].into_iter().flatten().min(),
+        }
+    }
+}
+
 /// Whether a process began a short time ago, or data came in: for a model at the CLI itself, for a tool elsewhere. Some CLIs
 /// print nothing before a message is complete.
-fn is_alive(tree: &Tree, found: TreeUsage, has_tool: bool) -> bool {
+fn is_alive(tree: &Tree, found: TreeUsage, receiver: Receiver) -> bool {
     let is_recent = |age: Option<Duration>| age.is_some_and(|age| age <= SILENCE);
     is_recent(Some(found.since_youngest))
-        || tree.reception().is_ok_and(|reception| {
-            is_recent(if has_tool { reception.at_descendants } else { reception.at_child })
-        })
+        || tree.reception().is_ok_and(|reception| is_recent(receiver.age(reception)))
 }
 
 /// Whether a turn uses the processor, against an earlier look or one a moment later.
@@ -163,6 +193,20 @@ mod tests {
         assert!(has_moved((Some(1), 4.0), usage(3, 4_000), 0.25));
         // What an orphan had used goes with it.
         assert!(!has_moved((Some(1), 4.0), usage(2, 1_000), 0.25));
+    }
+
+    #[test]
+    fn data_counts_where_the_model_or_the_tool_is() {
+        let seconds = Duration::from_secs;
+        let reception = Reception { at_child: Some(seconds(9)), at_descendants: Some(seconds(1)) };
+        let summary = |starts_another| Summary { starts_another, ..Summary::default() };
+        for (starts_another, has_tool, age) in [(false, false, 9), (false, true, 1), (true, false, 1)] {
+            let receiver = Receiver::of(&summary(starts_another), has_tool);
+            assert_eq!(receiver.age(reception), Some(seconds(age)));
+        }
+        let alone = Reception { at_child: Some(seconds(2)), at_descendants: None };
+        assert_eq!(Receiver::Anyone.age(alone), Some(seconds(2)));
+        assert_eq!(Receiver::Descendants.age(alone), None);
     }
 
     #[test]

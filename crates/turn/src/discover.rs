@@ -94,13 +94,13 @@ pub(crate) fn catalogue_capability(description: &Description) -> Capability {
     }
 }
 
-/// For every profile that needs a program of its own: where PATH has it.
-pub fn found_executables(captured: &CapturedEnvironment) -> Vec<(ProfileId, Option<AbsolutePath>)> {
+/// Every profile that needs a program of its own, and where PATH has it.
+pub fn found_executables(captured: &CapturedEnvironment) -> Vec<(Description, Option<AbsolutePath>)> {
     providers()
         .into_iter()
         .filter_map(|description| {
-            let name = description.runtime.executable?;
-            Some((description.id, crate::host::on_path(captured, &name)))
+            let path = crate::host::on_path(captured, description.runtime.executable.as_deref()?);
+            Some((description, path))
         })
         .collect()
 }

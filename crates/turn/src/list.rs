@@ -1,5 +1,6 @@
 //! `list`: the newest tasks, at a cost that does not grow with their number (STATE.md 9). Ids come from the end of the journal
-//! and from `open/`, states from the records. Starts nothing.
+//! and from `open/`, states from the records. A filter which matches rarely reads the journal until enough are found or it
+//! ends, unless `since` ends it before. Starts nothing.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;

@@ -50,18 +50,25 @@ impl Delegate {
             .map_err(|error| Failure::Other(format!("{} printed no JSON: {error}", self.program.display())))
     }
 
-    /// The profiles that have a program of their own; or the one that was named, which must be one of them.
+    /// The profiles that have a program of their own and do without a lane, which nobody here can choose; or the one that was
+    /// named, which must be one of them.
     pub(super) fn providers(&self, only: Option<&str>) -> Result<Vec<String>, Failure> {
         let answer = self.ask(["providers"])?;
         let listed = answer["providers"].as_array().map(Vec::as_slice).unwrap_or_default();
+        let needs_lane = |provider: &Value| {
+            let options = provider["supported_options"].as_array();
+            options.is_some_and(|options| options.iter().any(|option| option == "lane"))
+        };
         let providers: Vec<String> = listed
             .iter()
-            .filter(|provider| provider["runtime"]["executable"].is_string())
+            .filter(|provider| provider["runtime"]["executable"].is_string() && !needs_lane(provider))
             .filter_map(|provider| provider["id"].as_str().map(str::to_owned))
             .filter(|id| only.is_none_or(|only| only == id))
             .collect();
         match (providers.is_empty(), only) {
-            (true, Some(only)) => Err(Failure::Other(format!("no profile {only} has a program of its own"))),
+            (true, Some(only)) => Err(Failure::Other(format!(
+                "no profile {only} has a program of its own and runs without a lane"
+            ))),
             _ => Ok(providers),
         }
     }

@@ -24,7 +24,7 @@ use steps::{Briefs, Trial};
 /// What to try, and with what.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Options {
-    /// Only this profile, such as codex:exec [default: every profile that has a program]
+    /// Only this profile, such as codex:exec [default: every profile that has a program and needs no lane]
     #[arg(long)]
     provider: Option<String>,
     /// Only the turns of this permission: read-only or workspace-write [default: both]

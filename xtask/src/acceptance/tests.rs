@@ -86,12 +86,18 @@ const GOOD: [&str; 3] =
 fn nothing_is_installed() {
     let world = World::new();
     let [fresh, continued, write] = GOOD;
-    for provider in world.delegate.providers(None).unwrap() {
+    let providers = world.delegate.providers(None).unwrap();
+    assert!(providers.contains(&"codex:exec".to_owned()), "{providers:?}");
+    for runner in ["deepseek:run", "kimi:run", "qwen:run"] {
+        assert!(!providers.contains(&runner.to_owned()), "{runner}: a lane is for the lead to choose");
+    }
+    for provider in providers {
         let receipt = world.trial(fresh, continued, write).of(&provider).unwrap();
         assert_eq!(receipt.verdict, Verdict::Blocked, "{receipt}");
         assert_eq!(steps(&receipt), [("preflight", Verdict::Blocked, Some("no-executable"))]);
     }
     assert!(world.delegate.providers(Some("bogus:run")).is_err());
+    assert!(world.delegate.providers(Some("qwen:run")).is_err(), "it runs nothing without a lane");
     assert!(world.delegate.providers(Some("offline:survey")).is_err(), "it has nothing live");
 }
 

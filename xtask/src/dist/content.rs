@@ -9,8 +9,10 @@ use testkit::real::workspace_directory;
 use super::archive::{Entry, Source};
 use crate::failure::Failure;
 
-/// Files of the repository, and where they lie in the archive: the same paths. With the pages of `docs` no link of the
-/// README is dead.
+/// The packages whose programs are released: what leads and supervisors run, and the family runners.
+pub(super) const PACKAGES: [&str; 2] = ["cli", "executors"];
+
+/// Files of the repository, and where they lie in the archive: the same paths. With the directories no link of a page is dead.
 const FILES: [&str; 8] = [
     "ARCHITECTURE.md",
     "CHANGELOG.md",
@@ -21,6 +23,9 @@ const FILES: [&str; 8] = [
     "README.md",
     "skills/agent-integration/SKILL.md",
 ];
+
+/// Directories of the repository that are packed whole.
+const DIRECTORIES: [&str; 2] = ["docs", "schemas"];
 
 /// Each shell with the place where it looks below a `share` directory.
 const COMPLETIONS: [(&str, &str); 3] = [
@@ -36,8 +41,11 @@ pub(super) fn of_archive(programs: &Path) -> Result<Vec<Entry>, Failure> {
         let source = Source::File(programs.join(&name));
         entries.push(Entry { path: format!("bin/{name}"), is_executable: true, source });
     }
-    let pages = names_in("docs")?.into_iter().map(|name| format!("docs/{name}"));
-    for path in FILES.map(str::to_owned).into_iter().chain(pages) {
+    let mut paths = FILES.map(str::to_owned).to_vec();
+    for directory in DIRECTORIES {
+        paths.extend(names_in(directory)?.into_iter().map(|name| format!("{directory}/{name}")));
+    }
+    for path in paths {
         let source = Source::File(workspace_directory().join(&path));
         entries.push(Entry { path, is_executable: false, source });
     }
@@ -69,10 +77,14 @@ fn command_names(delegate: &Path) -> Result<Vec<String>, Failure> {
     Ok(names.filter(|name| !name.is_empty()).collect())
 }
 
-/// The programs of the crate `cli`, by their sources.
+/// The programs of the packages, by their sources.
 fn program_names() -> Result<Vec<String>, Failure> {
-    let names = names_in("crates/cli/src/bin")?.into_iter();
-    Ok(names.filter_map(|name| Some(name.strip_suffix(".rs")?.to_owned())).collect())
+    let mut programs = Vec::new();
+    for package in PACKAGES {
+        let sources = names_in(&format!("crates/{package}/src/bin"))?.into_iter();
+        programs.extend(sources.map(|name| name.trim_end_matches(".rs").to_owned()));
+    }
+    Ok(programs)
 }
 
 /// The names in a directory of the repository.

@@ -74,7 +74,8 @@ fn archive_stem(platform: &str) -> String {
 fn build() -> Result<PathBuf, Failure> {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(program)
-        .args(["build", "--release", "--locked", "--package", "cli", "--bins"])
+        .args(["build", "--release", "--locked", "--bins"])
+        .args(content::PACKAGES.map(|package| format!("--package={package}")))
         .current_dir(workspace_directory())
         .status()
         .map_err(|source| Failure::Start { program: "cargo".to_owned(), source })?;

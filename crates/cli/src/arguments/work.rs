@@ -105,7 +105,7 @@ pub(crate) struct Wishes {
 /// What a family runner is asked for beside.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Lane {
-    /// The lane of a family runner (glm:run and its like), which the gates must allow
+    /// The lane of a family runner (qwen:run and its like), which the gates must allow
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub(crate) lane: Option<String>,
     /// Accept a lane that is provisional, not qualified

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use record::answer::Answer;
+use record::capability::Description;
 use record::failure::{FailureCode, Stage};
 use record::limits::{BUDGET_DEFAULT_SECONDS, LEASE_WAIT_DEFAULT_SECONDS, OUTPUT_DEFAULT_BYTES};
-use record::words::{Permission, Publication};
-use record::{AbsolutePath, ByteSize, ProfileId, Span, TaskId};
+use record::words::{Permission, ProfileOption, Publication};
+use record::{AbsolutePath, ByteSize, Span, TaskId};
 use turn::{BriefSource, DispatchInput};
 
 use super::{complain, dispatch, fail, follow, host, print};
@@ -193,22 +194,32 @@ fn evidence(id: TaskId, ended: &Answer, place: &Place) -> String {
 /// The real CLIs, and for each that is there a command that can be pasted.
 fn found(setting: &Setting, workspace: &Path) -> String {
     let executables = turn::found_executables(&setting.context.captured);
-    let mut block = Block::for_labels(executables.iter().map(|(profile, _)| profile.as_str()));
+    let mut block = Block::for_labels(executables.iter().map(|(profile, _)| profile.id.as_str()));
     for (profile, executable) in &executables {
         let value = match executable {
             Some(path) => found_one(profile, path, setting, workspace),
             None => "not found on PATH".to_owned(),
         };
-        block.line(profile.as_str(), &value);
+        block.line(profile.id.as_str(), &value);
     }
     block.into_text()
 }
 
-fn found_one(profile: &ProfileId, executable: &AbsolutePath, setting: &Setting, workspace: &Path) -> String {
+fn found_one(
+    profile: &Description,
+    executable: &AbsolutePath,
+    setting: &Setting,
+    workspace: &Path,
+) -> String {
+    let executable = safe::one_line(executable.as_str());
+    // Which lane is for the lead to choose; the gates of the day say among which.
+    if profile.supported_options.contains(&ProfileOption::Lane) {
+        return format!("{executable}\nneeds a lane: delegation-route resolve --lane builder");
+    }
     let directory = shell::quoted(&safe::one_line(&workspace.to_string_lossy()));
-    let command =
-        setting.place.command(&format!("dispatch --provider {profile} --brief - --cwd {directory} --wait"));
-    format!("{}\necho 'What does this project do?' | {command}", safe::one_line(executable.as_str()))
+    let dispatch = format!("dispatch --provider {} --brief - --cwd {directory} --wait", profile.id);
+    let command = setting.place.command(&dispatch);
+    format!("{executable}\necho 'What does this project do?' | {command}")
 }
 
 fn section(title: &str, body: &str) -> io::Result<()> {

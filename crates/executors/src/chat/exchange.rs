@@ -4,7 +4,7 @@
 use std::io::{self, Read as _};
 use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
-use std::sync::mpsc;
+use std::sync::mpsc::{self, TryRecvError};
 use std::time::Duration;
 
 use process::TerminationSignals;
@@ -51,6 +51,14 @@ const NOT_RECEIVED: u8 = 56;
 
 /// Sends a request once and waits for the response, the end of the time, or a signal.
 pub(super) fn exchange(order: Order, signals: &TerminationSignals) -> Exchange {
+    done_by_another_thread(move || perform(&order), signals)
+}
+
+/// Waits for what another thread does, or for a signal.
+fn done_by_another_thread(
+    work: impl FnOnce() -> Exchange + Send + 'static,
+    signals: &TerminationSignals,
+) -> Exchange {
     let broken =
         |error: io::Error| Exchange::Broken { curl_exit_code: NOT_RECEIVED, words: error.to_string() };
     let (ours, theirs) = match UnixStream::pair() {
@@ -60,7 +68,7 @@ pub(super) fn exchange(order: Order, signals: &TerminationSignals) -> Exchange {
     let (send, receive) = mpsc::channel();
     let spawned = std::thread::Builder::new().spawn(move || {
         // Nobody receives it once a signal came.
-        let _ = send.send(perform(&order));
+        let _ = send.send(work());
         drop(theirs);
     });
     if let Err(error) = spawned {
@@ -75,8 +83,12 @@ pub(super) fn exchange(order: Order, signals: &TerminationSignals) -> Exchange {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return broken(error.into()),
         }
-        if let Ok(done) = receive.try_recv() {
-            return done;
+        match receive.try_recv() {
+            Ok(done) => return done,
+            Err(TryRecvError::Disconnected) => {
+                return broken(io::Error::other("the thread of the request ended without a word"));
+            }
+            Err(TryRecvError::Empty) => {}
         }
         if let Some(signal) = signals.take() {
             return Exchange::Interrupted(signal);
@@ -145,6 +157,13 @@ mod tests {
     use std::net::TcpListener;
 
     use super::*;
+
+    #[test]
+    fn a_request_that_panics_is_a_broken_exchange() {
+        let signals = TerminationSignals::block().unwrap();
+        let ended = done_by_another_thread(|| panic!("planned"), &signals);
+        assert!(matches!(ended, Exchange::Broken { curl_exit_code: NOT_RECEIVED, .. }), "{ended:?}");
+    }
 
     /// No certificate of a test is trusted, and no other server than the pinned one is reached over TLS: that the client can
     /// speak it at all is seen by what it makes of a server that does not.

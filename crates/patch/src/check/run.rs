@@ -88,7 +88,9 @@ struct Calls {
 }
 
 impl Run<'_> {
-    /// Runs the stages that can be reached. The digests are taken first and last.
+    /// Runs the stages that can be reached. The digests before are those of what is judged: of the patch as it was read, of the
+    /// worktree as it was looked at beside the judging of the text, of index and control once git said where they lie. Those
+    /// after are taken last.
     pub(super) fn stages(&self, findings: Findings, decisions: Vec<Decision>) -> Outcome<'_> {
         let mut outcome = Outcome { findings, decisions, ..Outcome::default() };
         let Some(isolation) = self.isolate(&mut outcome) else {

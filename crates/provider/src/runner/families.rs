@@ -3,6 +3,7 @@
 use record::words::ReadOnlyMechanism;
 
 use super::Runner;
+use crate::login::LoginFile;
 
 const CHAT_LIMITS: &[&str] = &[
     "The runner has no code that reads or writes the workspace: the model sees the brief and nothing else, and has no tools.",
@@ -17,8 +18,10 @@ const CHAT: Runner = Runner {
     writing_lanes: &[],
     read_only: ReadOnlyMechanism::BuiltIn,
     names: &[],
+    settings: &[],
     key_file_name: None,
     secret_names: &[],
+    login: None,
     timeout_name: Some("DELEGATION_TIMEOUT"),
     state: &[],
     state_names: &[],
@@ -79,7 +82,6 @@ pub(crate) static KIMI: Runner = Runner {
     read_only: ReadOnlyMechanism::NativeSandbox,
     names: &[
         "DELEGATION_DATA_HOME",
-        "DELEGATION_KIMI_CANCEL_GRACE_SECONDS",
         "DELEGATION_KIMI_HEARTBEAT_SECONDS",
         "DELEGATION_KIMI_OAUTH_MODE",
         "DELEGATION_KIMI_OAUTH_WAIT_SECONDS",
@@ -87,8 +89,17 @@ pub(crate) static KIMI: Runner = Runner {
         "KIMI_CODE_HOME",
         "XDG_DATA_HOME",
     ],
+    // Everything of a task is killed ten seconds after TERM (STATE.md 3.5), and only when kimi is gone does the runner keep the
+    // login that kimi refreshed. So kimi gets less than half of that time, whatever the caller's own runs get.
+    settings: &[("DELEGATION_KIMI_CANCEL_GRACE_SECONDS", "3")],
     key_file_name: None,
     secret_names: &[],
+    login: Some(LoginFile {
+        directory_variable: "KIMI_CODE_HOME",
+        directory: ".kimi-code",
+        name: "credentials/kimi-code.json",
+        sign_in: "kimi, then /login",
+    }),
     timeout_name: None,
     state: &[".kimi-code", ".local/share/delegation-kit"],
     state_names: &["DELEGATION_DATA_HOME", "KIMI_CODE_HOME"],

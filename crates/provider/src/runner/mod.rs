@@ -19,6 +19,7 @@ use crate::environment::{BASE_NAMES, Environment};
 use crate::error::PlanError;
 use crate::host::Host;
 use crate::judge::Judge;
+use crate::login::LoginFile;
 use crate::profile::{Draft, PlanInput, Profile};
 use crate::roots::{self, Roots};
 use crate::summary::Summariser;
@@ -56,10 +57,14 @@ pub(crate) struct Runner {
     read_only: ReadOnlyMechanism,
     /// Variables that pass beyond those of all runners.
     names: &'static [&'static str],
+    /// Variables with the value that they have in a task, whatever the caller's say.
+    settings: &'static [(&'static str, &'static str)],
     /// The variable that names the key file: a path, although its name looks like that of a credential.
     key_file_name: Option<&'static str>,
     /// Names of secret variables that an environment file may set.
     secret_names: &'static [&'static str],
+    /// Where the program behind the runner keeps its login.
+    login: Option<LoginFile>,
     /// The variable by which the runner takes a time limit in seconds.
     timeout_name: Option<&'static str>,
     /// Directories below the home directory that the program behind the runner writes.
@@ -106,6 +111,9 @@ impl Runner {
         if let Some((name, timeout)) = self.timeout_name.zip(request.requested_config.native_timeout) {
             environment.set(name, timeout.duration().as_secs().max(1).to_string());
         }
+        for (name, value) in self.settings {
+            environment.set(name, (*value).to_owned());
+        }
         Ok(environment)
     }
 }
@@ -144,6 +152,21 @@ impl Profile for Runner {
 
     fn secret_names(&self) -> &'static [&'static str] {
         self.secret_names
+    }
+
+    fn login_file(&self) -> Option<LoginFile> {
+        self.login
+    }
+
+    fn login_words(&self) -> String {
+        let Some(name) = self.key_file_name else {
+            return "the program behind it knows whether it is signed in".to_owned();
+        };
+        let secrets = self.secret_names.join(" or ");
+        format!(
+            "its key comes from a key file ({name} names another one than that of its installation), or as {secrets} from an \
+             environment file; none of them is looked at"
+        )
     }
 
     fn plan(&self, input: &PlanInput<'_>, host: &dyn Host) -> Result<Draft, PlanError> {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use provider::LoginFile;
+use provider::{LoginFile, Profile};
 use record::health::{Check, CheckStatus};
 use record::plan::CapturedEnvironment;
 
@@ -13,18 +13,18 @@ pub(super) fn checks(captured: &CapturedEnvironment) -> Vec<Check> {
         .filter_map(|profile| {
             let description = profile.description();
             let program = description.runtime.executable?;
-            Some(check(captured, &format!("provider:{}", description.id), &program, profile.login_file()))
+            Some(check(captured, &format!("provider:{}", description.id), &program, *profile))
         })
         .collect()
 }
 
-fn check(captured: &CapturedEnvironment, id: &str, program: &str, login: Option<LoginFile>) -> Check {
+fn check(captured: &CapturedEnvironment, id: &str, program: &str, profile: &dyn Profile) -> Check {
     let Some(path) = crate::host::on_path(captured, program) else {
         return Check::new(id, CheckStatus::Ok, format!("{program} is not installed"));
     };
     let unknown = |why: String| Check::new(id, CheckStatus::Unknown, format!("{path}; {why}"));
-    let Some(login) = login else {
-        return unknown("whether it is signed in is in no file".to_owned());
+    let Some(login) = profile.login_file() else {
+        return unknown(profile.login_words());
     };
     let Some(file) = place(captured, &login) else {
         return unknown("HOME is not set, so its login can not be found".to_owned());
