@@ -75,3 +75,24 @@ pub(crate) static KIMI: Runner = Runner {
         "The network is not limited.",
     ],
 };
+
+/// Gemini.
+pub(crate) static GEMINI: Runner = Runner {
+    id: "gemini:run",
+    program: "delegation-gemini",
+    writing_lanes: &[],
+    read_only: ReadOnlyMechanism::NativeSandbox,
+    names: &[],
+    key_file_name: None,
+    secret_names: &[],
+    timeout_name: Some("DELEGATION_GEMINI_TIMEOUT_SECONDS"),
+    state: &[],
+    state_names: &[],
+    further_artifacts: &[],
+    fence_limits: &[
+        "The runner's own fence holds agy: it reads nothing in the home directory and in the temporary directories of others, and \
+         writes only to a private home and an empty workspace.",
+        "Our write fence limits the runner to the task's output directory and a private temporary directory.",
+        "The network is not limited.",
+    ],
+};

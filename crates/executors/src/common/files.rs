@@ -11,7 +11,7 @@ use rustix::fs::OFlags;
 ///
 /// # Errors
 /// Those of the file system; it is something else, or longer than `max` bytes.
-pub(super) fn read_regular(path: &Path, max: u64) -> io::Result<Vec<u8>> {
+pub fn read_regular(path: &Path, max: u64) -> io::Result<Vec<u8>> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     if !file.metadata()?.is_file() {
@@ -29,7 +29,7 @@ pub(super) fn read_regular(path: &Path, max: u64) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// Those of the file system; it exists.
-pub(super) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
     file.write_all(bytes)?;
     file.sync_all()
@@ -39,7 +39,7 @@ pub(super) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> 
 ///
 /// # Errors
 /// Those of the file system.
-pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let directory = path.parent().ok_or_else(|| io::Error::other("no directory"))?;
     let mut staged = tempfile::Builder::new().prefix(".delegation.").tempfile_in(directory)?;
     staged.write_all(bytes)?;
@@ -49,6 +49,6 @@ pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Whether something is there, whatever it is.
-pub(super) fn exists(path: &Path) -> bool {
+pub fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
