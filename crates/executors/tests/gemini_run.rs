@@ -55,7 +55,7 @@ fn the_child_sees_what_was_made_for_it_and_nothing_else() {
                 ".gemini/antigravity-cli/settings.json": "600",
             })
         );
-        let settings = seen["texts"][".gemini/antigravity-cli/settings.json"].as_str().expect("settings");
+        let settings = seen["texts"]["settings.json"].as_str().expect("settings");
         let settings: Value = serde_json::from_str(settings).expect("JSON");
         assert_eq!(settings["model"], model);
         assert_eq!(settings["toolPermission"], "strict");

@@ -19,6 +19,7 @@ static CATALOGUE: Catalogue = Catalogue {
         &codex::Codex,
         &runner::DEEPSEEK,
         &runner::GEMINI,
+        &runner::GROK,
         &runner::KIMI,
         &offline::Offline,
         &opencode::Opencode,
@@ -97,6 +98,7 @@ mod tests {
                 "codex:exec",
                 "deepseek:run",
                 "gemini:run",
+                "grok:run",
                 "kimi:run",
                 "offline:survey",
                 "opencode:run",
@@ -144,7 +146,7 @@ mod tests {
         ] {
             assert_eq!(catalogue().nearest(text).map(|id| id.to_string()).as_deref(), Some(id), "{text}");
         }
-        for text in ["", ":", "grok:print", "é", &"x".repeat(1000)] {
+        for text in ["", ":", "mistral:print", "é", &"x".repeat(1000)] {
             assert_eq!(catalogue().nearest(text), None, "{text}");
         }
     }

@@ -2,6 +2,7 @@
 
 use super::child::{self, End, Launch, Stream};
 use super::exit::Refusal;
+use super::limits::VERSION_MAX_BYTES;
 use super::program::{Call, Stop};
 use super::run_directory::RunDirectory;
 
@@ -45,4 +46,31 @@ pub fn ask(launch: Launch<'_>, run_directory: &RunDirectory, call: &Call<'_>) ->
         stdout: text(&ended.stdout).map_err(|error| unavailable(&error))?,
         stderr: text(&ended.stderr).map_err(|error| unavailable(&error))?,
     })
+}
+
+/// The first word that begins like a version and holds nothing but what versions hold.
+pub fn version_of(text: &str) -> Option<String> {
+    let is_version = |word: &&str| {
+        word.len() <= VERSION_MAX_BYTES
+            && word.trim_start_matches('v').starts_with(|first: char| first.is_ascii_digit())
+            && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'+'))
+    };
+    text.split_whitespace().find(is_version).map(str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::version_of;
+
+    #[test]
+    fn a_version_is_a_word_that_looks_like_one() {
+        for (text, version) in [
+            ("2.1.0\n", Some("2.1.0")),
+            ("kimi, version v0.23.1-rc.1 (linux)", Some("v0.23.1-rc.1")),
+            ("kimi", None),
+            ("", None),
+        ] {
+            assert_eq!(version_of(text).as_deref(), version, "{text}");
+        }
+    }
 }

@@ -52,3 +52,29 @@ pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 pub fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
 }
+
+/// Puts a directory in the place of another; where that fails, the old one is put back.
+///
+/// # Errors
+/// Those of the file system.
+pub fn swap(staged: &Path, current: &Path) -> io::Result<()> {
+    let old = current.with_file_name(".old");
+    if exists(&old) {
+        remove(&old)?;
+    }
+    let had_one = exists(current);
+    if had_one {
+        fs::rename(current, &old)?;
+    }
+    if let Err(error) = fs::rename(staged, current) {
+        if had_one {
+            fs::rename(&old, current)?;
+        }
+        return Err(error);
+    }
+    if had_one { remove(&old) } else { Ok(()) }
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
+}

@@ -96,3 +96,31 @@ pub(crate) static GEMINI: Runner = Runner {
         "The network is not limited.",
     ],
 };
+
+/// Grok.
+pub(crate) static GROK: Runner = Runner {
+    id: "grok:run",
+    program: "delegation-grok",
+    writing_lanes: &["builder", "frontend-builder"],
+    read_only: ReadOnlyMechanism::NativeSandbox,
+    names: &[
+        "DELEGATION_DATA_HOME",
+        "DELEGATION_GROK_BIN",
+        "DELEGATION_GROK_BIN_STORE",
+        "DELEGATION_GROK_HOME",
+        "DELEGATION_GROK_RUNTIME_SOCKET_ENDPOINTS",
+        "XDG_DATA_HOME",
+    ],
+    key_file_name: None,
+    secret_names: &[],
+    timeout_name: Some("DELEGATION_GROK_TIMEOUT_SECONDS"),
+    state: &[".grok", ".local/share/delegation-kit"],
+    state_names: &["DELEGATION_DATA_HOME", "DELEGATION_GROK_HOME"],
+    further_artifacts: &[],
+    fence_limits: &[
+        "Grok's own sandbox holds grok, and a run whose sandbox does not say that it is enforced publishes nothing.",
+        "Our write fence limits the runner and grok to the login, the data home, the task's directories and, in the builder lanes, \
+         the workspace.",
+        "Reading and the network are not limited by us.",
+    ],
+};

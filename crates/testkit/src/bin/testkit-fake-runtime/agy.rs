@@ -18,7 +18,7 @@ pub(crate) fn main(setup: &Value, words: &[&str]) -> ExitCode {
         ["--help"] => print(setup, "help", HELP),
         ["plugin", "list"] => print(setup, "plugins", "No imported plugins.\n"),
         // Whoever has no login is shown no model.
-        ["models"] if !is_signed_in() => ExitCode::FAILURE,
+        ["models"] if !vendor_file("antigravity-oauth-token").is_file() => ExitCode::FAILURE,
         ["models"] => print(setup, "models", MODELS),
         ["-p", text, "--model", _, "--effort", _, "--mode", "plan", "--sandbox", "--print-timeout", "5m"] => {
             turn(text)
@@ -27,13 +27,13 @@ pub(crate) fn main(setup: &Value, words: &[&str]) -> ExitCode {
     }
 }
 
-fn is_signed_in() -> bool {
+fn vendor_file(name: &str) -> PathBuf {
     let home = PathBuf::from(std::env::var_os("HOME").unwrap_or_default());
-    home.join(".gemini/antigravity-cli/antigravity-oauth-token").is_file()
+    home.join(".gemini/antigravity-cli").join(name)
 }
 
 fn turn(text: &str) -> ExitCode {
-    match deeds::turn(text, &[".gemini/antigravity-cli/settings.json"]) {
+    match deeds::turn(text, &[vendor_file("settings.json")], &mut |_| {}) {
         Ok(answer) => {
             print!("{answer}");
             ExitCode::SUCCESS

@@ -39,8 +39,12 @@ pub(crate) fn stay_if_asked(words: &[&str]) -> Option<ExitCode> {
 }
 
 /// Does everything that the prompt asks for; the answer says what came of it, or what it was told to say. Observes also the
-/// content of `files` below HOME.
-pub(crate) fn turn(prompt: &str, files: &[&str]) -> Result<String, ExitCode> {
+/// content of `files`. A marker that it does not know is one of the program's own.
+pub(crate) fn turn(
+    prompt: &str,
+    files: &[PathBuf],
+    own: &mut dyn FnMut(&Marker),
+) -> Result<String, ExitCode> {
     let mut answer = BTreeMap::new();
     let mut says = None;
     for marker in Marker::all("RUN", prompt) {
@@ -57,8 +61,7 @@ pub(crate) fn turn(prompt: &str, files: &[&str]) -> Result<String, ExitCode> {
             "leave" => leave(),
             "hang" => hang(),
             "exit" => return Err(ExitCode::from(argument(0).parse::<u8>().unwrap_or(1))),
-            // Deeds of one of the two programs alone.
-            _ => {}
+            _ => own(&marker),
         }
     }
     Ok(match says {
@@ -77,14 +80,19 @@ fn record(answer: &mut BTreeMap<String, Value>, deed: &str, subject: &str, done:
     answer.insert(format!("{deed} {subject}"), json!(word));
 }
 
-fn observe(prompt: &str, files: &[&str]) -> Value {
+fn observe(prompt: &str, files: &[PathBuf]) -> Value {
     let mut stdin = Vec::new();
     let _ = io::stdin().read_to_end(&mut stdin);
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let variables: BTreeMap<String, String> = std::env::vars().collect();
     let home = PathBuf::from(std::env::var_os("HOME").unwrap_or_default());
-    let texts: BTreeMap<&str, String> =
-        files.iter().map(|name| (*name, fs::read_to_string(home.join(name)).unwrap_or_default())).collect();
+    let texts: BTreeMap<String, String> = files
+        .iter()
+        .map(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            (name, fs::read_to_string(path).unwrap_or_default())
+        })
+        .collect();
     let directory = std::env::current_dir().unwrap_or_default();
     json!({
         "stdin": stdin.len(),

@@ -6,6 +6,7 @@
 
 mod agy;
 mod deeds;
+mod grok;
 
 use std::process::ExitCode;
 
@@ -34,7 +35,7 @@ fn main() -> ExitCode {
     if std::env::vars_os().any(|(name, _)| leaks(&name.to_string_lossy())) {
         return ExitCode::from(LEAK);
     }
-    agy::main(&setup, &words)
+    if setup["role"] == "grok" { grok::main(&setup, &words) } else { agy::main(&setup, &words) }
 }
 
 /// A status that makes no sense.
