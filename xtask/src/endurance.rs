@@ -24,6 +24,11 @@ pub(crate) fn queue_storm(tasks: u32, deaths: u32) -> Result<(), Failure> {
     test("cli", "queue_storm", &[("QUEUE_STORM_TASKS", &tasks), ("QUEUE_STORM_DEATHS", &deaths)])
 }
 
+/// Lets ten at once look, cancel, check and tidy up on the same tasks for that many seconds.
+pub(crate) fn crowd(seconds: u32) -> Result<(), Failure> {
+    test("cli", "crowd", &[("CROWD_SECONDS", &seconds.to_string())])
+}
+
 fn test(package: &str, name: &str, variables: &[(&str, &str)]) -> Result<(), Failure> {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = Command::new(program)

@@ -1,13 +1,18 @@
 //! `cargo xtask`: the chores of this workspace.
 
+mod acceptance;
 mod bench;
+mod dist;
+mod docs;
 mod endurance;
 mod failure;
 mod fixtures;
+mod fuzz;
 mod matrix;
 mod npm;
 mod pueue;
 mod real;
+mod slurm;
 mod suite;
 mod tally;
 mod versions;
@@ -16,6 +21,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 use testkit::real::Component;
+
+use failure::Failure;
 
 /// The chores of this workspace.
 #[derive(Debug, Parser)]
@@ -56,6 +63,10 @@ enum Chore {
         #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
         samples: u32,
     },
+    /// Count what a task asks of the file system under its root, with strace, for docs/scaling.md
+    Operations,
+    /// Write the schemas, and the parts of the documentation that are generated
+    Docs,
     /// Run every kind of turn with every real CLI and compare with docs/providers.md
     Matrix {
         /// Write what is seen into the page
@@ -66,6 +77,12 @@ enum Chore {
     CrashMatrix {
         /// Only what has this in its name, such as store.seal; with a space, also part of what is done: "turn.go PowerCut"
         part: Option<String>,
+    },
+    /// Let ten at once look, cancel, check and tidy up on the same tasks
+    Crowd {
+        /// For so long, in seconds
+        #[arg(long, default_value_t = 60)]
+        seconds: u32,
     },
     /// Explore the model of the protocol
     Model {
@@ -82,6 +99,18 @@ enum Chore {
         #[arg(long, default_value_t = 10)]
         deaths: u32,
     },
+    /// Live turns with the CLIs that are installed and signed in here: they cost money; exit 0 passed, 1 failed, 2 BLOCKED
+    Acceptance(acceptance::Options),
+    /// Make the files of a release: archive, checksums, installers, npm package, Homebrew formula
+    Dist(dist::Options),
+    /// Fuzz every target for its share of the time
+    Fuzz {
+        /// Only these, as ROOM or ROOM:TARGET
+        targets: Vec<String>,
+        /// Time of all together
+        #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..))]
+        minutes: u32,
+    },
     /// Format check, lints, documentation, and every test
     Test {
         /// Fail when a test of a real component was skipped
@@ -92,30 +121,40 @@ enum Chore {
 
 #[derive(Debug, Subcommand)]
 enum RealAction {
-    /// Install at the pinned versions under target/real
+    /// Install at the pinned versions under target/real, and Slurm by the package manager
     Install {
         /// Which ones
-        #[arg(value_parser = component, default_values = ["claude", "codex", "opencode", "pi"])]
+        #[arg(value_parser = component, default_values = ["bun", "claude", "codex", "opencode", "pi", "pnpm"])]
         components: Vec<Component>,
     },
 }
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().chore {
-        Chore::Real { action: RealAction::Install { components } } => {
-            real::install(&components).and_then(|()| pueue::install().map(drop))
-        }
+        Chore::Real { action: RealAction::Install { components } } => real::install(&components)
+            .and_then(|()| pueue::install().map(drop))
+            .and_then(|()| slurm::install()),
         Chore::Versions { update } => versions::run(update),
         Chore::Fixtures { components, case } => fixtures::run(&components, case.as_deref()),
         Chore::Bench { parts, samples } => bench::run(&parts, samples as usize),
+        Chore::Operations => bench::operations::run_all(),
+        Chore::Docs => docs::write(),
         Chore::Matrix { write } => matrix::run(write),
         Chore::CrashMatrix { part } => endurance::crash_matrix(part.as_deref()),
+        Chore::Crowd { seconds } => endurance::crowd(seconds),
         Chore::Model { faults } => endurance::model(faults),
         Chore::QueueStorm { tasks, deaths } => endurance::queue_storm(tasks, deaths),
+        Chore::Acceptance(options) => return ended(acceptance::run(&options)),
+        Chore::Dist(options) => dist::run(&options),
+        Chore::Fuzz { targets, minutes } => fuzz::run(&targets, minutes),
         Chore::Test { require_real } => suite::run(require_real),
     };
+    ended(done.map(|()| ExitCode::SUCCESS))
+}
+
+fn ended(done: Result<ExitCode, Failure>) -> ExitCode {
     match done {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(code) => code,
         Err(failure) => {
             eprintln!("xtask: {failure}");
             ExitCode::FAILURE

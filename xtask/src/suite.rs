@@ -13,11 +13,17 @@ use testkit::real::{
 
 use crate::failure::Failure;
 use crate::tally::Tally;
-use crate::{pueue, real};
+use crate::{fuzz, pueue, real, slurm};
 
 /// The real components that tests use at present.
-pub(crate) const COMPONENTS: [Component; 4] =
-    [Component::Claude, Component::Codex, Component::Opencode, Component::Pi];
+pub(crate) const COMPONENTS: [Component; 6] = [
+    Component::Bun,
+    Component::Claude,
+    Component::Codex,
+    Component::Opencode,
+    Component::Pi,
+    Component::Pnpm,
+];
 
 /// Runs them all, also after one failed; the last line tells the numbers.
 pub(crate) fn run(require_real: bool) -> Result<(), Failure> {
@@ -27,11 +33,19 @@ pub(crate) fn run(require_real: bool) -> Result<(), Failure> {
             failed.push(name);
         }
     };
-    if let Err(reason) = real::install(&COMPONENTS).and_then(|()| pueue::install().map(drop)) {
-        // Without them their tests say that they were skipped.
-        eprintln!("xtask: real components are missing: {reason}");
-        note("installation", !require_real);
+    for installed in [real::install(&COMPONENTS), pueue::install().map(drop), slurm::install()] {
+        if let Err(reason) = installed {
+            // Without them their tests say that they were skipped.
+            eprintln!("xtask: real components are missing: {reason}");
+            note("installation", !require_real);
+        }
     }
+    // What others leave of the machine, it takes; so it ends with the tests or little later.
+    let fuzzing = require_real.then(fuzz::start_routine).transpose().unwrap_or_else(|reason| {
+        eprintln!("xtask: {reason}");
+        note("fuzzing", false);
+        None
+    });
     note("format", step(cargo(["fmt", "--all", "--", "--check"]))?);
     note(
         "lints",
@@ -50,6 +64,11 @@ pub(crate) fn run(require_real: bool) -> Result<(), Failure> {
             tests.env(REQUIRE_REAL_VARIABLE, "1");
         }
         note("tests", count(tests, &mut tally)?);
+    }
+    if let Some(fuzzing) = fuzzing {
+        let report = fuzzing.finish()?;
+        println!("\n{report}");
+        note("fuzzing", !report.has_finding());
     }
     let skipped = fs::read_to_string(skip_log.path()).map_err(Failure::file(skip_log.path()))?;
     let skipped: Vec<&str> = skipped.lines().filter(|line| line.starts_with(SKIPPED_PREFIX)).collect();

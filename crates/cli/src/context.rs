@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 
 use record::failure::{FailureCode, Stage};
 use record::words::SupervisorKind;
-use record::{AbsolutePath, TaskId};
+use record::{AbsolutePath, TaskId, Timestamp};
 
 use crate::arguments::Globals;
 use crate::failure::Refusal;
 use crate::human::{safe, shell};
 use crate::root;
+use crate::settings::Settings;
 
 /// Name of the environment variable that stands for `--supervisor`.
 const SUPERVISOR_VARIABLE: &str = "DELEGATE_SUPERVISOR";
@@ -37,13 +38,19 @@ pub(crate) struct Place {
     root: AbsolutePath,
     program: String,
     root_flag: String,
+    now: Timestamp,
 }
 
 impl Place {
     /// `root_flag` is the value of `--root` when it was given, so that shown commands reach the same root.
-    pub(crate) fn new(root: AbsolutePath, program: String, root_flag: Option<&str>) -> Self {
+    pub(crate) fn new(root: AbsolutePath, program: String, root_flag: Option<&str>, now: Timestamp) -> Self {
         let root_flag = root_flag.map_or_else(String::new, |path| format!(" --root {}", shell::quoted(path)));
-        Self { root, program, root_flag }
+        Self { root, program, root_flag, now }
+    }
+
+    /// When the command began, for times that are told relative to it.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.now
     }
 
     /// The state root.
@@ -79,10 +86,12 @@ impl Place {
 /// A flag or variable that can not be used.
 pub(crate) fn open(globals: &Globals) -> Result<Setting, Refusal> {
     let root = root::resolve(globals.root.as_deref())?;
+    let settings = Settings::read()?;
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let Owner { kind, is_explicit, pueue_config } = Owner::choose(
         (globals.supervisor, globals.pueue_config.as_deref()),
         (variable(SUPERVISOR_VARIABLE), variable(PUEUE_CONFIG_VARIABLE)),
+        (settings.supervisor, settings.pueue_config.as_deref()),
     )?;
     let runner = globals.runner.as_deref().map(runner).transpose()?;
     let program = own_program()?;
@@ -90,14 +99,15 @@ pub(crate) fn open(globals: &Globals) -> Result<Setting, Refusal> {
     let search_path = std::env::var("PATH").unwrap_or_default();
     let shown_program = shell::own_name(program.as_path(), &search_path, &here);
     let root_flag = globals.root.as_ref().map(|_| root.as_str());
-    let place = Place::new(root.clone(), shown_program, root_flag);
+    let place = Place::new(root.clone(), shown_program, root_flag, turn::now());
     Ok(Setting {
         context: turn::Context {
             supervisor: kind,
             supervisor_is_explicit: is_explicit,
             pueue_config,
             runner,
-            slots: slots()?,
+            slots: slots()?.or(settings.slots.map(u32::from)),
+            slurm: settings.slurm.options()?,
             ..context(root, program)
         },
         place,
@@ -118,6 +128,7 @@ fn context(root: AbsolutePath, program: AbsolutePath) -> turn::Context {
         supervisor: SupervisorKind::Embedded,
         supervisor_is_explicit: false,
         pueue_config: None,
+        slurm: turn::SlurmSettings::default(),
         runner: None,
         program,
         captured: turn::capture_environment(),
@@ -146,13 +157,15 @@ struct Owner {
 }
 
 impl Owner {
-    /// From the flags and, where those are silent, from the variables: a configuration of Pueue asks for Pueue.
+    /// From the flags, where those are silent from the variables, and else from the settings: a configuration of Pueue asks for
+    /// Pueue. What only the settings say is nobody's word on a task that exists.
     ///
     /// # Errors
     /// Two flags that contradict each other, a kind that is not there, or a path that is none.
     fn choose(
         flags: (Option<SupervisorKind>, Option<&Path>),
         variables: (Option<OsString>, Option<OsString>),
+        settings: (Option<SupervisorKind>, Option<&Path>),
     ) -> Result<Self, Refusal> {
         let named = match (flags, variables.0) {
             ((Some(kind), _), _) => Some(kind),
@@ -160,11 +173,15 @@ impl Owner {
             ((None, None), Some(value)) => Some(kind_of(&value)?),
             ((None, None), None) => variables.1.as_ref().map(|_| SupervisorKind::Pueue),
         };
-        let kind = named.unwrap_or(SupervisorKind::Embedded);
+        let set = settings.0.or(settings.1.map(|_| SupervisorKind::Pueue));
+        let kind = named.or(set).unwrap_or(SupervisorKind::Embedded);
         let config = match (kind, flags.1, &variables.1) {
             (SupervisorKind::Pueue, Some(path), _) => Some(pueue_config("--pueue-config", path)?),
             (SupervisorKind::Pueue, None, Some(path)) => {
                 Some(pueue_config(PUEUE_CONFIG_VARIABLE, Path::new(path))?)
+            }
+            (SupervisorKind::Pueue, None, None) => {
+                settings.1.map(|path| pueue_config("pueue-config", path)).transpose()?
             }
             (_, None, _) => None,
             (_, Some(_), _) => {
@@ -173,13 +190,6 @@ impl Owner {
                 )));
             }
         };
-        if kind == SupervisorKind::Slurm {
-            return Err(Refusal::correctable(
-                FailureCode::UnsupportedOption,
-                Stage::StartSupervisor,
-                format!("the supervisor {kind} is not part of this version; use embedded or pueue"),
-            ));
-        }
         Ok(Self { kind, is_explicit: named.is_some(), pueue_config: config })
     }
 }
@@ -260,13 +270,33 @@ mod tests {
     }
 
     #[test]
+    fn settings_count_where_nobody_says_anything() {
+        use SupervisorKind::{Embedded, Pueue, Slurm};
+        let config = Path::new("/q");
+        let choose = |flag, settings| Owner::choose((flag, None), (None, None), settings).unwrap();
+        let owner = |kind, is_explicit| Owner { kind, is_explicit, pueue_config: None };
+        assert_eq!(choose(None, (Some(Slurm), None)), owner(Slurm, false));
+        assert_eq!(choose(Some(Embedded), (Some(Slurm), Some(config))), owner(Embedded, true));
+        assert_eq!(choose(None, (Some(Embedded), Some(config))), owner(Embedded, false));
+        let private = AbsolutePath::new(config).ok();
+        assert_eq!(
+            choose(None, (None, Some(config))),
+            Owner { pueue_config: private.clone(), ..owner(Pueue, false) }
+        );
+        assert_eq!(
+            choose(Some(Pueue), (None, Some(config))),
+            Owner { pueue_config: private, ..owner(Pueue, true) }
+        );
+    }
+
+    #[test]
     fn a_flag_counts_before_a_variable() {
         use SupervisorKind::{Embedded, Pueue, Slurm};
         let path = |text: &str| AbsolutePath::new(Path::new(text)).ok();
         let choose =
             |kind, config: Option<&str>, kind_variable: Option<&str>, config_variable: Option<&str>| {
                 let variables = (kind_variable.map(OsString::from), config_variable.map(OsString::from));
-                Owner::choose((kind, config.map(Path::new)), variables)
+                Owner::choose((kind, config.map(Path::new)), variables, (None, None))
             };
         let owner = |kind, is_explicit, config| Ok(Owner { kind, is_explicit, pueue_config: config });
         assert_eq!(choose(None, None, None, None), owner(Embedded, false, None));
@@ -275,11 +305,11 @@ mod tests {
         assert_eq!(choose(None, None, None, Some("/r")), owner(Pueue, true, path("/r")));
         assert_eq!(choose(None, None, Some("embedded"), Some("/r")), owner(Embedded, true, None));
         assert_eq!(choose(Some(Embedded), None, Some("pueue"), Some("/r")), owner(Embedded, true, None));
+        assert_eq!(choose(Some(Slurm), None, Some("pueue"), Some("/r")), owner(Slurm, true, None));
         for (kind, config, variable, code) in [
             (Some(Embedded), Some("/q"), None, FailureCode::InvalidRequest),
             (None, Some("q"), None, FailureCode::InvalidRequest),
             (None, None, Some("bogus"), FailureCode::InvalidRequest),
-            (Some(Slurm), None, None, FailureCode::UnsupportedOption),
         ] {
             assert_eq!(choose(kind, config, variable, None).unwrap_err().failure.code, code);
         }

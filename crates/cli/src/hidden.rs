@@ -109,7 +109,7 @@ fn run(line: &RunnerLine) -> io::Result<Exit> {
     if line.json {
         let mut answer = turn::status(&context, line.task);
         answer.command = "delegate-run".to_owned();
-        output::text(&answer.to_line().ok_or_else(output::too_long)?)?;
+        output::exact(&answer.to_line().ok_or_else(output::too_long)?)?;
     }
     Ok(exit)
 }

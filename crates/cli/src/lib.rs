@@ -6,6 +6,8 @@
 mod arguments;
 mod commands;
 mod context;
+#[cfg(test)]
+mod documents;
 mod exit;
 mod failure;
 mod hidden;
@@ -13,6 +15,7 @@ mod human;
 mod limits;
 mod output;
 mod root;
+mod settings;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

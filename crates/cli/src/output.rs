@@ -7,6 +7,7 @@ use record::limits::ANSWER_MAX_BYTES;
 use serde::Serialize;
 
 use crate::exit::Exit;
+use crate::human::paint::{BAD, paint};
 use crate::human::safe;
 
 /// Whether standard output is a terminal that would obey control characters.
@@ -14,11 +15,26 @@ pub(crate) fn stdout_is_terminal() -> bool {
     io::stdout().is_terminal()
 }
 
-/// Writes text to standard output.
+/// The same of standard error.
+pub(crate) fn stderr_is_terminal() -> bool {
+    io::stderr().is_terminal()
+}
+
+/// Writes text for people to standard output; its colours only where they are wanted.
 ///
 /// # Errors
 /// Those of the stream.
 pub(crate) fn text(text: &str) -> io::Result<()> {
+    let mut stdout = anstream::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}
+
+/// Writes text for programs to standard output, as it is.
+///
+/// # Errors
+/// Those of the stream.
+pub(crate) fn exact(text: &str) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
     stdout.flush()
@@ -34,7 +50,7 @@ pub(crate) fn json(value: &impl Serialize) -> io::Result<()> {
     if line.len() > ANSWER_MAX_BYTES {
         return Err(too_long());
     }
-    text(&line)
+    exact(&line)
 }
 
 /// The error of an answer that does not fit (CLI.md "The task answer": at most 1 MiB, always).
@@ -44,12 +60,12 @@ pub(crate) fn too_long() -> io::Error {
 
 /// Writes one line to standard error. That nobody reads it is no fault.
 pub(crate) fn remark(line: &str) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    let _ = writeln!(anstream::stderr().lock(), "{line}");
 }
 
 /// Writes `error: …`, with whatever could steer a terminal made visible.
 pub(crate) fn error(sentence: &str) {
-    remark(&format!("error: {}", safe::one_line(sentence)));
+    remark(&format!("{} {}", paint(BAD, "error:"), safe::one_line(sentence)));
 }
 
 /// The end of a program whose command ended with `result`. A reader that closed standard output early wants no more words

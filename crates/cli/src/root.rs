@@ -41,6 +41,11 @@ fn choose(flag: Option<&Path>, variable: &dyn Fn(&str) -> Option<OsString>) -> R
     configuration_directory(variable).map(|directory| directory.join(DEFAULT_NAME))
 }
 
+/// The user's configuration directory, where one is known.
+pub(crate) fn user_configuration() -> Option<PathBuf> {
+    configuration_directory(&|name| std::env::var_os(name).filter(|value| !value.is_empty())).ok()
+}
+
 #[cfg(not(target_os = "macos"))]
 fn configuration_directory(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<PathBuf, Refusal> {
     if let Some(path) = variable("XDG_CONFIG_HOME") {

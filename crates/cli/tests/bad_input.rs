@@ -221,3 +221,12 @@ fn a_read_only_file_system() {
     let dispatch = read_only(&lead.dispatch_arguments("offline:survey", "x", &[])).unwrap();
     refused(&dispatch, "root_invalid");
 }
+
+#[test]
+fn too_many_tasks_to_wait_for_are_refused_before_the_wait() {
+    let lead = Lead::new();
+    let ids = (0..=2000).map(|number| format!("{number:032x}"));
+    let ran = lead.json(["wait".to_owned()].into_iter().chain(ids));
+    assert_eq!((ran.code, ran.failure().as_str()), (2, "usage_error"), "{ran:?}");
+    assert!(ran.answer()["error"].as_str().unwrap().contains("2000"), "{ran:?}");
+}

@@ -2,9 +2,9 @@
 
 mod support;
 
-use std::fs::File;
+use std::fs::{self, File};
 
-use support::Lead;
+use support::{Lead, Ran};
 
 const ID: &str = "0123456789abcdef0123456789abcdef";
 
@@ -61,13 +61,25 @@ fn a_usage_error_is_json_where_json_is_asked_for() {
 }
 
 #[test]
-fn what_this_version_lacks_is_refused_by_name() {
+fn settings_choose_the_supervisor_where_nobody_else_does() {
     let lead = Lead::new();
-    let ran = lead.json(["status", ID, "--supervisor", "slurm"]);
-    assert_eq!((ran.code, ran.failure().as_str()), (2, "unsupported_option"));
-    assert!(ran.answer()["error"].as_str().unwrap().contains("slurm"));
-    let ran = Lead::new().command(["status", ID]).env("DELEGATE_SUPERVISOR", "slurm").output().unwrap();
-    assert_eq!(ran.status.code(), Some(2));
+    let settings = lead.home().join(".config/delegation.toml");
+    fs::create_dir_all(settings.parent().unwrap()).unwrap();
+    fs::write(&settings, "supervisor = \"slurm\"\n").unwrap();
+    let dispatch = |more: &[&str]| {
+        let mut command = lead.command(lead.dispatch_arguments("offline:survey", "look", more));
+        // No directory that might hold programs of Slurm.
+        Ran::from(command.arg("--json").env("PATH", lead.programs()).output().unwrap())
+    };
+    let ran = dispatch(&[]);
+    assert_eq!((ran.code, ran.failure().as_str()), (1, "supervisor_setup_failed"), "{ran:?}");
+    assert_eq!(ran.answer()["task_record"], "not_created");
+    assert!(ran.answer()["error"].as_str().unwrap().contains("sbatch"), "{ran:?}");
+    assert_eq!(dispatch(&["--supervisor", "embedded"]).code, 0);
+    fs::write(&settings, "supervisor = \"nobody\"\n").unwrap();
+    let ran = dispatch(&["--supervisor", "embedded"]);
+    assert_eq!((ran.code, ran.failure().as_str()), (2, "invalid_request"), "{ran:?}");
+    assert!(ran.answer()["error"].as_str().unwrap().contains("delegation.toml"), "{ran:?}");
 }
 
 #[test]

@@ -61,6 +61,77 @@ fn a_licence_that_vanished_is_no_reason_to_launch_again() {
     assert_eq!(lead.log().launches().len(), 1);
 }
 
+/// Damages a task that waits for a slot, and waits for it and for the turn that has the slot.
+fn damaged_in_the_queue(damage: impl Fn(&std::path::Path)) -> (i32, serde_json::Value) {
+    let lead = Lead::with_slots(1);
+    let gate = lead.path().join("go");
+    let running = lead.dispatch("codex:exec", &format!("[[fake: wait-for-file {}]]", gate.display()), &[]);
+    let _ = lead.log().wait_for_launches(1);
+    let queued = lead.dispatch("codex:exec", "[[fake: answer never]]", &[]);
+    damage(&lead.task_directory(&queued));
+    fs::write(gate, "").unwrap();
+    let ran = lead.json(["wait", "--all", &running, &queued]);
+    let tasks = ran.answer()["tasks"].as_array().unwrap().clone();
+    assert_eq!(tasks[0]["publication"], "committed", "the other is waited for: {ran:?}");
+    assert_eq!(lead.log().launches().len(), 1);
+    // Another look says the same, and the supervisor has nothing to wait for.
+    assert_eq!(lead.collect(&queued).answer()["outcome"], tasks[1]["outcome"]);
+    (ran.code, tasks[1].clone())
+}
+
+#[test]
+fn a_task_that_is_damaged_in_the_queue_ends_and_says_why() {
+    for file in ["request.json", "plan.json", "submission.json", "brief.md"] {
+        let (code, answer) = damaged_in_the_queue(|task| {
+            fs::remove_file(task.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"));
+            fs::create_dir(task.join(file)).unwrap();
+        });
+        let outcome = &answer["outcome"];
+        assert_eq!((code, &outcome["reason"]["code"]), (4, &"evidence-damaged".into()), "{file}: {answer}");
+        assert_eq!(outcome["launched"], "no", "{file}: {answer}");
+        assert!(outcome["reason"]["message"].as_str().unwrap().contains(file), "{file}: {answer}");
+    }
+}
+
+#[test]
+fn what_nobody_can_end_is_said_at_once() {
+    let both = |task: &std::path::Path| {
+        fs::write(task.join("request.json"), "x").unwrap();
+        fs::write(task.join("submission.json"), "x").unwrap();
+    };
+    let no_lock = |task: &std::path::Path| fs::remove_file(task.join(".run.lock")).unwrap();
+    let damages: [&dyn Fn(&std::path::Path); 2] = [&both, &no_lock];
+    for damage in damages {
+        let (code, answer) = damaged_in_the_queue(damage);
+        assert_eq!((code, &answer["failure"]["code"]), (1, &"evidence_damaged".into()), "{answer}");
+        assert_eq!(answer["failure"]["next_action"], "stop_and_report", "{answer}");
+    }
+}
+
+#[test]
+fn a_turn_whose_request_is_damaged_when_its_runner_is_lost_is_ended() {
+    for files in [&["request.json"][..], &["plan.json"], &["submission.json"], &["request.json", "plan.json"]]
+    {
+        let lead = Lead::new();
+        let id = lead.dispatch("codex:exec", "[[fake: wait-for-file /never]]", &[]);
+        let child = lead.log().wait_for_launches(1)[0].process;
+        let runner = lead.runner(&id);
+        for file in files {
+            fs::write(lead.task_directory(&id).join(file), "x").unwrap();
+        }
+        support::kill(runner, "KILL");
+        let ran = lead.collect(&id);
+        assert!(!child.is_alive(), "{files:?}: {ran:?}");
+        if files.len() == 1 {
+            assert_eq!((ran.code, ran.reason().as_str()), (4, "evidence-damaged"), "{files:?}: {ran:?}");
+            assert_ne!(ran.answer()["outcome"]["launched"], "no", "{files:?}: {ran:?}");
+        } else {
+            assert_eq!((ran.code, ran.failure().as_str()), (1, "evidence_damaged"), "{files:?}: {ran:?}");
+        }
+        assert_eq!(lead.log().launches().len(), 1);
+    }
+}
+
 #[test]
 fn a_task_that_can_not_be_read_is_not_called_absent() {
     let lead = Lead::new();

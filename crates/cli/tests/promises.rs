@@ -4,6 +4,7 @@ mod support;
 
 use std::fs;
 
+use record::Sha256Digest;
 use support::{Lead, until};
 
 #[test]
@@ -37,12 +38,18 @@ fn an_id_that_is_known_needs_nothing_of_its_request() {
     assert_eq!(lead.log().launches().len(), 1);
 }
 
-/// As if the task had been launched on another machine.
+/// As if the task had been launched on another machine; the record of its process names the licence by its digest.
 fn moved_elsewhere(lead: &Lead, id: &str) {
-    let path = lead.task_directory(id).join("launch.json");
+    let directory = lead.task_directory(id);
+    let rewritten = |name: &str, from: &str, to: &str| {
+        let text = fs::read_to_string(directory.join(name)).unwrap().replace(from, to);
+        fs::write(directory.join(name), &text).unwrap();
+        Sha256Digest::of(text.as_bytes()).to_string()
+    };
     let machine = lead.record(id, "launch.json").unwrap()["machine_id"].as_str().unwrap().to_owned();
-    let text = fs::read_to_string(&path).unwrap().replace(&machine, &"0".repeat(64));
-    fs::write(path, text).unwrap();
+    let licence = lead.record(id, "running.json").unwrap()["launch_sha256"].as_str().unwrap().to_owned();
+    let moved = rewritten("launch.json", &machine, &"0".repeat(64));
+    rewritten("running.json", &licence, &moved);
 }
 
 #[test]

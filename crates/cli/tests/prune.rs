@@ -5,11 +5,14 @@ mod support;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Stdio;
+use std::time::Instant;
 
 use record::AbsolutePath;
 use serde_json::Value;
 use store::Root;
 use support::{Lead, Ran};
+use testkit::stored::StoredTask;
 
 /// Runs a turn to its end and returns its id.
 fn ended(lead: &Lead, provider: &str) -> String {
@@ -245,4 +248,43 @@ fn an_age_is_asked_for_and_no_root_is_made() {
     assert_eq!(ran.code, 1, "{ran:?}");
     assert_eq!(ran.answer()["command"], "prune");
     assert!(!lead.root().exists());
+}
+
+#[test]
+fn turns_beside_a_prune_lose_nothing() {
+    const STORED: usize = 150;
+    const TURNS: usize = 10;
+    let lead = Lead::new();
+    let first = ended(&lead, "codex:exec");
+    let stored = StoredTask::read(&lead.root(), &first).unwrap();
+    let mut old = stored.copy(STORED).unwrap();
+    old.push(first);
+    let made = Instant::now();
+    // A later half, which must stay.
+    let young = ended(&lead, "codex:exec");
+    let age = format!("{}ms", made.elapsed().as_millis());
+    let pruning =
+        lead.command(["prune", "--json", "--older-than", &age]).stdout(Stdio::piped()).spawn().unwrap();
+    let dispatched: Vec<_> = (0..TURNS)
+        .map(|_| {
+            let arguments =
+                lead.dispatch_arguments("codex:exec", "[[fake: answer still-here]]", &["--json", "--wait"]);
+            lead.command(arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
+        })
+        .collect();
+    let ran = Ran::from(pruning.wait_with_output().unwrap());
+    let (mut gone, mut expected) = (pruned(&ran), old);
+    gone.sort();
+    expected.sort();
+    assert_eq!(gone, expected);
+    for turn in dispatched {
+        let ran = Ran::from(turn.wait_with_output().unwrap());
+        assert_eq!((ran.code, ran.reason().as_str()), (0, "completed"), "{ran:?}");
+        let id = ran.answer()["task_id"].as_str().unwrap().to_owned();
+        assert_eq!(lead.collect(&id).code, 0);
+    }
+    assert_eq!(lead.collect(&young).code, 0);
+    assert_eq!(lead.json(["doctor"]).code, 0);
+    let listed = lead.json(["list", "--limit", "3000"]).answer();
+    assert_eq!(listed["tasks"].as_array().unwrap().len(), STORED + TURNS + 2);
 }

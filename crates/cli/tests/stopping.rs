@@ -2,6 +2,8 @@
 
 mod support;
 
+use std::fs;
+
 use support::{Lead, until};
 
 #[test]
@@ -92,4 +94,53 @@ fn cancel_works_with_the_supervisor_down() {
     let ran = lead.json(["cancel", &id, "--watch", "60s"]);
     assert_eq!((ran.code, ran.reason().as_str()), (4, "cancelled"), "{ran:?}");
     until("nothing to be left", || lead.everything().is_empty().then_some(()));
+}
+
+/// Waits until a process stands still.
+fn stop(pid: u32) {
+    support::kill(pid, "STOP");
+    let process = process::identity_of(pid).unwrap().unwrap();
+    until("the process to stand still", || {
+        (process::condition(process).unwrap() == process::Condition::Stopped).then_some(())
+    });
+}
+
+#[test]
+fn who_is_stopped_and_how_it_goes_on_is_said() {
+    let lead = Lead::with_slots(1);
+    let gate = lead.path().join("go");
+    let brief = format!("[[fake: wait-for-file {}]] [[fake: answer late]]", gate.display());
+    let running = lead.dispatch("codex:exec", &brief, &[]);
+    let _ = lead.log().wait_for_launches(1);
+    let queued = lead.dispatch("codex:exec", "[[fake: answer later]]", &[]);
+    let warning = |id: &str| lead.json(["status", id]).answer()["error"].as_str().map(str::to_owned);
+    let check = |id: &str| {
+        let answer = lead.json(["doctor"]).answer();
+        answer["checks"].as_array().unwrap().iter().find(|check| check["id"] == id).unwrap().clone()
+    };
+    assert_eq!((warning(&running), warning(&queued)), (None, None));
+    assert_eq!(
+        (check("runners")["status"].as_str(), check("supervisor")["status"].as_str()),
+        (Some("ok"), Some("ok"))
+    );
+
+    let (runner, supervisor) = (lead.runner(&running), lead.supervisor().unwrap());
+    stop(runner);
+    stop(supervisor);
+    assert!(warning(&running).unwrap().contains(&format!("kill -CONT {runner}")));
+    assert!(warning(&queued).unwrap().contains(&format!("kill -CONT {supervisor}")));
+    for (id, pid) in [("runners", runner), ("supervisor", supervisor)] {
+        let check = check(id);
+        assert_eq!(check["status"], "warning", "{check}");
+        assert!(check["detail"].as_str().unwrap().contains(&format!("process {pid}")), "{check}");
+    }
+
+    for pid in [runner, supervisor] {
+        support::kill(pid, "CONT");
+    }
+    fs::write(gate, "").unwrap();
+    for id in [running, queued] {
+        assert_eq!(lead.collect(&id).reason(), "completed");
+        assert_eq!(warning(&id), None);
+    }
 }

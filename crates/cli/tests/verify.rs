@@ -50,6 +50,13 @@ fn a_bare_diff_is_accepted() {
 }
 
 #[test]
+fn a_bare_diff_without_its_last_line_end_is_refused_as_git_refuses_it() {
+    let (code, receipt, _lead) = verify(DIFF.trim_end(), &[]);
+    assert_eq!(code, 4, "{receipt}");
+    assert!(receipt.contains("missing_final_newline"), "{receipt}");
+}
+
+#[test]
 fn one_fenced_diff_is_accepted_and_said_so() {
     let (code, receipt, _lead) = verify(&format!("Here it is:\n\n```diff\n{DIFF}```\n"), &[]);
     assert_eq!(code, 0, "{receipt}");

@@ -4,10 +4,10 @@ mod support;
 
 use contract::embedded::CONTRACT_FILE;
 use gates::embedded::CENTRAL_GATE_FILE;
-use support::{Files, POLICY_FILE, ask};
+use support::{Files, POLICY_FILE, PROGRAM, ask, embedded_files};
 
 fn set(path: &[&str], value: &str) -> Files {
-    Files::embedded().set(CONTRACT_FILE, path, value)
+    embedded_files().set(CONTRACT_FILE, path, value)
 }
 
 fn lane(family: &str, lane: &str, rest: &[&str], value: &str) -> Files {
@@ -20,7 +20,7 @@ fn family(name: &str, rest: &[&str], value: &str) -> Files {
 
 #[track_caller]
 fn policy(path: &[&str], value: &str) {
-    Files::embedded().set(POLICY_FILE, path, value).breaks("patch-policy", &["P-03"]);
+    embedded_files().set(POLICY_FILE, path, value).breaks("patch-policy", &["P-03"]);
 }
 
 #[test]
@@ -29,8 +29,8 @@ fn p01_p02_the_policy_is_there() {
     let missing = directory.path().join("missing.json");
     let answer = ask(&["check", "--json"], &[("DELEGATION_EXTERNAL_PATCH_POLICY_FILE", &missing)], None);
     assert_eq!(answer.code, 66);
-    assert_eq!(answer.refusal().1, ["unreadable_file"]);
-    let mut files = Files::embedded();
+    assert_eq!(answer.refusal(PROGRAM).1, ["unreadable_file"]);
+    let mut files = embedded_files();
     files.put(POLICY_FILE, b"{".to_vec());
     files.breaks("patch-policy", &["not_json"]);
     // The embedded policy has one name.
@@ -86,7 +86,7 @@ fn p03_the_policy_has_not_drifted_open() {
         "max_added_lines_per_file",
         "max_added_lines_total",
     ] {
-        Files::embedded().remove(POLICY_FILE, &["limits", name]).breaks("patch-policy", &["P-03"]);
+        embedded_files().remove(POLICY_FILE, &["limits", name]).breaks("patch-policy", &["P-03"]);
     }
     for class in [
         "git-control",
@@ -97,25 +97,25 @@ fn p03_the_policy_has_not_drifted_open() {
         "credential-file",
         "provider-auth",
     ] {
-        let edited = Files::embedded().edit(POLICY_FILE, &["paths", "denied_patterns"], |classes| {
+        let edited = embedded_files().edit(POLICY_FILE, &["paths", "denied_patterns"], |classes| {
             let gates::json::Json::Array(classes) = classes else { panic!("a list") };
             classes.retain(|own| own.get("id") != Some(&class.into()));
         });
         edited.breaks("patch-policy", &["P-03"]);
     }
-    let twice = Files::embedded().edit(POLICY_FILE, &["paths", "denied_patterns"], |classes| {
+    let twice = embedded_files().edit(POLICY_FILE, &["paths", "denied_patterns"], |classes| {
         let gates::json::Json::Array(classes) = classes else { panic!("a list") };
         classes.push(classes[0].clone());
     });
     twice.breaks("patch-policy", &["P-03"]);
     // Open to other keys.
-    assert_eq!(Files::embedded().set(POLICY_FILE, &["unheard_of"], "1").ask(&["check"]).code, 0);
+    assert_eq!(embedded_files().set(POLICY_FILE, &["unheard_of"], "1").ask(&["check"]).code, 0);
 }
 
 #[test]
 fn p04_every_governed_lane_has_a_block() {
     let path = ["families", "gemini-3.7-flash", "lanes", "builder", "patch_policy"];
-    Files::embedded().remove(CONTRACT_FILE, &path).breaks("patch-policy", &["P-04"]);
+    embedded_files().remove(CONTRACT_FILE, &path).breaks("patch-policy", &["P-04"]);
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn f1_families() {
     families(family("grok-4.6", &["identity", "effective_content_identity"], "\"not-reported\""), &["F-1f"]);
     families(family("grok-4.6", &["identity", "identity_attested_field"], "\"sworn\""), &["F-1g"]);
     let without = |field: &str| {
-        Files::embedded().edit(
+        embedded_files().edit(
             CONTRACT_FILE,
             &["families", "grok-4.6", "envelope_fields", "result"],
             |fields| {
@@ -179,15 +179,15 @@ fn f1_families() {
         &["F-1j"],
     );
     // A kind that is not listed is never written.
-    let silent = Files::embedded()
-        .remove(CONTRACT_FILE, &["families", "qwen3.8-max", "envelope_fields", "diagnostic"]);
+    let silent =
+        embedded_files().remove(CONTRACT_FILE, &["families", "qwen3.8-max", "envelope_fields", "diagnostic"]);
     assert_eq!(silent.ask(&["check"]).code, 0);
 }
 
 #[test]
 fn f1_words_and_dispatch_of_lanes() {
     let grok = |rest: &[&str], value: &str| lane("grok-4.6", "builder", rest, value);
-    let renamed = Files::embedded().edit(CONTRACT_FILE, &["families", "grok-4.6", "lanes"], |lanes| {
+    let renamed = embedded_files().edit(CONTRACT_FILE, &["families", "grok-4.6", "lanes"], |lanes| {
         let lanes = support::members(lanes);
         let row = lanes.shift_remove("builder").expect("there");
         lanes.insert("carpenter".to_owned(), row);
@@ -237,7 +237,7 @@ fn f1_blocks_of_lanes() {
         families(lane("qwen3.8-max", "builder", &["patch_policy", key], value), &["F-1r"]);
     }
     let short = ["families", "qwen3.8-max", "lanes", "builder", "patch_policy", "verifier"];
-    families(Files::embedded().remove(CONTRACT_FILE, &short), &["F-1r"]);
+    families(embedded_files().remove(CONTRACT_FILE, &short), &["F-1r"]);
     families(lane("qwen3.8-max", "builder", &["patch_policy"], "null"), &["F-1r"]);
     families(lane("qwen3.8-max", "clerk", &["patch_policy"], "null"), &["F-1r"]);
     families(lane("kimi-k3", "clerk", &["patch_policy"], "{}"), &["F-1r"]);
@@ -259,7 +259,7 @@ fn f2_some_lanes_are_never_dispatched() {
 
 #[test]
 fn f3_divergences_name_what_is_there() {
-    let good = Files::embedded().json(CONTRACT_FILE);
+    let good = embedded_files().json(CONTRACT_FILE);
     let good = good.get("known_divergences").expect("there").pretty();
     let with = |extra: &str| set(&["known_divergences"], &good.replacen('[', &format!("[{extra},"), 1));
     families(with("{\"family\": \"x\", \"envelope\": \"result\", \"detail\": \"x\"}"), &["F-3"]);
@@ -268,7 +268,7 @@ fn f3_divergences_name_what_is_there() {
 
 #[test]
 fn c1_c2_the_central_gate() {
-    let central = |path: &[&str], value: &str| Files::embedded().set(CENTRAL_GATE_FILE, path, value);
+    let central = |path: &[&str], value: &str| embedded_files().set(CENTRAL_GATE_FILE, path, value);
     let breaks = |files: Files, rules: &[&str]| files.breaks("central-gate", rules);
     let kimi = ["profiles", "kimi-k3"];
     for (key, value) in
@@ -280,8 +280,8 @@ fn c1_c2_the_central_gate() {
     breaks(central(&[&builder[..], &["status"]].concat(), "\"qualified\""), &["C-1"]);
     breaks(central(&[&builder[..], &["selection"]].concat(), "\"blocked\""), &["C-1"]);
     breaks(central(&["profiles"], "[]"), &["C-1"]);
-    breaks(Files::embedded().remove(CENTRAL_GATE_FILE, &kimi), &["C-1"]);
-    breaks(Files::embedded().remove(CENTRAL_GATE_FILE, &builder), &["C-1"]);
+    breaks(embedded_files().remove(CENTRAL_GATE_FILE, &kimi), &["C-1"]);
+    breaks(embedded_files().remove(CENTRAL_GATE_FILE, &builder), &["C-1"]);
     let row = "{\"status\": \"disabled\", \"selection\": \"blocked\"}";
     let more = central(&[&kimi[..], &["lanes", "security"]].concat(), row);
     let answer = more.ask(&["check"]);
@@ -298,7 +298,7 @@ const KIMI_GATE: &str = "kimi-k3-routing.json";
 const KIMI_ROW: [&str; 4] = ["lanes", "clerk", "backends", "native"];
 
 fn kimi(rest: &[&str], value: &str) -> Files {
-    Files::embedded().set(KIMI_GATE, &[&KIMI_ROW[..], rest].concat(), value)
+    embedded_files().set(KIMI_GATE, &[&KIMI_ROW[..], rest].concat(), value)
 }
 
 #[track_caller]
@@ -316,28 +316,28 @@ fn x0_the_gate_is_there() {
         ("DELEGATION_EXECUTOR_GATE_DIR", empty.path()),
         ("DELEGATION_EXTERNAL_PATCH_POLICY_FILE", &empty.path().join("policy.json")),
     ];
-    std::fs::write(variables[1].1, Files::embedded().bytes(POLICY_FILE)).expect("written");
+    std::fs::write(variables[1].1, embedded_files().bytes(POLICY_FILE)).expect("written");
     let answer = ask(&["check", "--json"], &variables, None);
     assert_eq!(answer.code, 66);
     assert!(answer.stderr.contains("deepseek-v4-pro-routing.json"), "the first in the alphabet: {answer:?}");
     for bytes in [&b"{"[..], b"null", b"[]", b"{}", b"{\"lanes\": []}"] {
-        let mut files = Files::embedded();
+        let mut files = embedded_files();
         files.put(KIMI_GATE, bytes.to_vec());
         assert_eq!(files.ask(&["check"]).code, 65);
     }
-    let mut files = Files::embedded();
+    let mut files = embedded_files();
     files.put(KIMI_GATE, b"{}".to_vec());
     files.breaks("executable-gates", &["X-0"]);
 }
 
 #[test]
 fn x_model_and_lanes() {
-    gate(&Files::embedded().set(KIMI_GATE, &["model"], "\"kimi\""), &["X-model"], "[\"model\"]");
-    let extra = Files::embedded().set(KIMI_GATE, &["lanes", "security"], "{}");
+    gate(&embedded_files().set(KIMI_GATE, &["model"], "\"kimi\""), &["X-model"], "[\"model\"]");
+    let extra = embedded_files().set(KIMI_GATE, &["lanes", "security"], "{}");
     gate(&extra, &["X-lane-set"], "[\"lane-set\"]");
-    let fewer = Files::embedded().remove(KIMI_GATE, &["lanes", "clerk"]);
+    let fewer = embedded_files().remove(KIMI_GATE, &["lanes", "clerk"]);
     gate(&fewer, &["X-lane-set", "X-missing-row"], "[\"lane-set\",\"clerk:missing-row\"]");
-    let moved = Files::embedded().set(KIMI_GATE, &["lanes", "clerk", "backends"], "{\"other\": {}}");
+    let moved = embedded_files().set(KIMI_GATE, &["lanes", "clerk", "backends"], "{\"other\": {}}");
     gate(&moved, &["X-missing-row"], "[\"clerk:missing-row\"]");
 }
 
@@ -359,7 +359,7 @@ fn x_rows() {
 #[test]
 fn x_controls() {
     let controls = |rest: &[&str], value: &str| kimi(&[&["runtime_controls"], rest].concat(), value);
-    let without = Files::embedded()
+    let without = embedded_files()
         .remove(KIMI_GATE, &[&KIMI_ROW[..], &["runtime_controls", "tools"]].concat())
         .remove(KIMI_GATE, &[&KIMI_ROW[..], &["runtime_controls", "terminal"]].concat());
     gate(&without, &["X-missing-controls"], "[\"clerk:missing-controls:terminal,tools\"]");
@@ -395,7 +395,7 @@ fn x_isolation() {
     gate(&undeclared, &["X-controls"], "[\"clerk:isolated_config_dir\"]");
     // Silence claims nothing, but somebody must say what the family declares.
     let row = [&KIMI_ROW[..], &["runtime_controls", "isolated_home"]].concat();
-    assert_eq!(Files::embedded().remove(KIMI_GATE, &row).ask(&["check"]).code, 0);
+    assert_eq!(embedded_files().remove(KIMI_GATE, &row).ask(&["check"]).code, 0);
     let claimed = family("qwen3.8-max", &["runtime_isolation", "isolated_home"], "true");
     gate(&claimed, &["X-isolation-claim-unevidenced"], "[\"isolation-claim-unevidenced:isolated_home\"]");
 }

@@ -4,14 +4,14 @@ mod support;
 
 use contract::embedded::CONTRACT_FILE;
 use gates::embedded::CENTRAL_GATE_FILE;
-use support::Files;
+use support::{Files, embedded_files};
 
 fn set(path: &[&str], value: &str) -> Files {
-    Files::embedded().set(CONTRACT_FILE, path, value)
+    embedded_files().set(CONTRACT_FILE, path, value)
 }
 
 fn remove(path: &[&str]) -> Files {
-    Files::embedded().remove(CONTRACT_FILE, path)
+    embedded_files().remove(CONTRACT_FILE, path)
 }
 
 #[track_caller]
@@ -42,7 +42,7 @@ fn s01_top_level() {
         structure(&remove(&[key]), "S-01");
     }
     assert_eq!(set(&["schema_version"], "1.0").ask(&["check"]).code, 0);
-    let mut files = Files::embedded();
+    let mut files = embedded_files();
     files.put(CONTRACT_FILE, b"[]".to_vec());
     structure(&files, "S-01");
 }
@@ -292,11 +292,11 @@ fn v08_participant_fields() {
 
 #[test]
 fn v09_the_words_of_the_central_gate() {
-    let central = |key: &str, value: &str| Files::embedded().set(CENTRAL_GATE_FILE, &[key], value);
+    let central = |key: &str, value: &str| embedded_files().set(CENTRAL_GATE_FILE, &[key], value);
     vocabularies(&central("status_values", "[\"qualified\"]"), &["V-09"]);
     vocabularies(&central("selection_values", "[\"blocked\"]"), &["V-09"]);
     vocabularies(&central("selection_values", "{}"), &["V-09"]);
-    vocabularies(&Files::embedded().remove(CENTRAL_GATE_FILE, &["status_values"]), &["V-09"]);
+    vocabularies(&embedded_files().remove(CENTRAL_GATE_FILE, &["status_values"]), &["V-09"]);
 }
 
 #[test]

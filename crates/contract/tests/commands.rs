@@ -7,7 +7,7 @@ use std::path::Path;
 use contract::embedded::CONTRACT_FILE;
 use gates::embedded::CENTRAL_GATE_FILE;
 use gates::json::Json;
-use support::{Answer, Files, POLICY_FILE, ask, kit_config};
+use support::{Answer, POLICY_FILE, PROGRAM, ask, embedded_files, kit_config};
 
 const CONTRACT_VARIABLE: &str = "DELEGATION_EXECUTOR_CONTRACT_FILE";
 const CENTRAL_VARIABLE: &str = "DELEGATION_ROUTING_GATES_FILE";
@@ -104,7 +104,7 @@ fn the_predecessors_files_agree() {
 #[test]
 fn the_embedded_policy_is_that_of_the_verifier() {
     let theirs = patch::LoadedPolicy::embedded().expect("a policy that the verifier can use");
-    assert_eq!(support::artifacts::json(&theirs.json()), Files::embedded().json(POLICY_FILE));
+    assert_eq!(support::artifacts::json(&theirs.json()), embedded_files().json(POLICY_FILE));
     let name =
         Path::new(&theirs.file).file_name().map(|name| name.to_string_lossy().replace("embedded:", ""));
     assert_eq!(name.as_deref(), Some(POLICY_FILE));
@@ -151,7 +151,7 @@ fn the_command_line() {
     assert_eq!(embedded(&["--json", "table"]), embedded(&["table", "--json"]));
     assert_eq!(embedded(&["family", "--json", "kimi-k3"]), embedded(&["family", "kimi-k3"]));
     // A broken relation: the name of a family is judged before, all else after.
-    let broken = Files::embedded().set(CONTRACT_FILE, &["known_divergences"], "[]");
+    let broken = embedded_files().set(CONTRACT_FILE, &["known_divergences"], "[]");
     assert_eq!(broken.ask(&["family", "unheard-of"]).code, 64);
     for arguments in [&["family", "kimi-k3"][..], &["table"], &["validate", "--unheard-of"], &["check"]] {
         assert_eq!(broken.ask(arguments).code, 65, "{arguments:?}");
@@ -161,7 +161,7 @@ fn the_command_line() {
 
 #[test]
 fn a_failure_is_one_line_and_with_json_its_findings() {
-    let broken = Files::embedded()
+    let broken = embedded_files()
         .set(CONTRACT_FILE, &["families", "grok-4.6", "transport"], "\"pigeon\"")
         .set(CONTRACT_FILE, &["known_divergences"], "[]");
     let plain = broken.ask(&["check"]);
@@ -174,7 +174,7 @@ fn a_failure_is_one_line_and_with_json_its_findings() {
     assert!(findings.iter().all(|finding| keys(finding) == ["id", "at", "detail"]));
     assert_eq!(findings[1].get("at"), Some(&"/families/grok-4.6/transport".into()));
     assert_eq!(
-        answer.refusal(),
+        answer.refusal(PROGRAM),
         ("families".to_owned(), ["F-1i", "F-1b", "F-1i"].map(str::to_owned).to_vec())
     );
 }
@@ -206,7 +206,7 @@ fn families_and_lanes() {
 
     let family = embedded(&["family", "grok-4.6"]).json();
     assert_eq!(keys(&family).last(), Some(&"family"));
-    let declared = Files::embedded().json(CONTRACT_FILE);
+    let declared = embedded_files().json(CONTRACT_FILE);
     let declared = declared.at(&["families", "grok-4.6"]).expect("declared");
     assert_eq!(keys(&family)[..13], keys(declared)[..]);
 
@@ -266,7 +266,7 @@ fn classes_and_exit_codes() {
 
 #[test]
 fn nothing_is_changed() {
-    let files = Files::embedded();
+    let files = embedded_files();
     let installed = files.install();
     let inventory = || {
         let mut entries: Vec<_> = std::fs::read_dir(installed.path())

@@ -11,52 +11,11 @@ use contract::validate::{Expectation, fields, validate};
 use gates::json::{Json, Object, parse};
 use proptest::prelude::*;
 use support::artifacts::{contract, families, good};
-use support::{Answer, Files, names};
+use support::{Answer, Files, embedded_files, names};
+use testkit::documents::{any_json, mutate};
 
 const WORDS: [&str; 8] =
     ["model", "lane", "clerk", "kimi-k3", "none", "blocked", "dispatch", "sk-0123456789abcdef0"];
-
-/// Any small value, often with words that artifacts use.
-fn any_json() -> impl Strategy<Value = Json> {
-    let leaf = prop_oneof![
-        Just(Json::Null),
-        any::<bool>().prop_map(Json::Bool),
-        any::<i64>().prop_map(|number| Json::Number(number.into())),
-        any::<f64>().prop_map(|number| serde_json::Number::from_f64(number).map_or(Json::Null, Json::Number)),
-        prop::sample::select(&WORDS[..]).prop_map(Json::from),
-        "\\PC{0,8}".prop_map(Json::String),
-    ];
-    leaf.prop_recursive(3, 16, 4, |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4).prop_map(Json::Array),
-            prop::collection::vec(("[a-z_]{1,8}", inner), 0..4)
-                .prop_map(|members| Json::Object(members.into_iter().collect())),
-        ]
-    })
-}
-
-/// Replaces or removes at a place that `steps` leads to.
-fn mutate(value: &mut Json, steps: &[usize], new: Json) {
-    let Some((&step, rest)) = steps.split_first() else {
-        *value = new;
-        return;
-    };
-    match value {
-        Json::Object(members) if !members.is_empty() => {
-            let index = step % members.len();
-            if rest.is_empty() && step % 3 == 0 {
-                members.shift_remove_index(index);
-            } else if let Some((_, inner)) = members.get_index_mut(index) {
-                mutate(inner, rest, new);
-            }
-        }
-        Json::Array(elements) if !elements.is_empty() => {
-            let index = step % elements.len();
-            mutate(&mut elements[index], rest, new);
-        }
-        other => *other = new,
-    }
-}
 
 static CONTRACT: LazyLock<Contract> = LazyLock::new(contract);
 
@@ -75,8 +34,7 @@ fn validated(kind: EnvelopeKind, family: Option<&str>, artifact: &Json) -> Answe
             refusal.exit.code()
         }
     };
-    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
-    Answer { code, stdout: text(stdout), stderr: text(stderr) }
+    Answer::new(code, stdout, stderr)
 }
 
 fn told(answer: &Answer) -> Result<(), TestCaseError> {
@@ -96,9 +54,9 @@ fn judged(files: &Files) -> Result<(), TestCaseError> {
 
 proptest! {
     #[test]
-    fn mutated_files(index in 0..9_usize, steps in prop::collection::vec(0..64_usize, 1..9), new in any_json()) {
+    fn mutated_files(index in 0..9_usize, steps in prop::collection::vec(0..64_usize, 1..9), new in any_json(&WORDS)) {
         let name = names()[index];
-        let mut files = Files::embedded();
+        let mut files = embedded_files();
         let mut document = files.json(name);
         mutate(&mut document, &steps, new);
         files.put(name, document.pretty().into_bytes());
@@ -108,7 +66,7 @@ proptest! {
     #[test]
     fn damaged_bytes(index in 0..9_usize, at in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let name = names()[index];
-        let mut files = Files::embedded();
+        let mut files = embedded_files();
         let mut bytes = files.bytes(name).to_vec();
         let at = at.index(bytes.len());
         bytes[at] = byte;
@@ -120,7 +78,7 @@ proptest! {
     fn anything_as_an_artifact(
         kind in prop::sample::select(&EnvelopeKind::ALL[..]),
         family in prop::option::of(prop::sample::select(families())),
-        value in any_json(),
+        value in any_json(&WORDS),
     ) {
         told(&validated(kind, family.as_deref(), &value))?;
     }
@@ -130,7 +88,7 @@ proptest! {
         kind in prop::sample::select(&EnvelopeKind::ALL[..]),
         family in prop::sample::select(families()),
         steps in prop::collection::vec(0..64_usize, 1..4),
-        new in any_json(),
+        new in any_json(&WORDS),
     ) {
         let mut value = Json::Object(good(kind, &family).fields);
         mutate(&mut value, &steps, new);

@@ -5,7 +5,7 @@ mod support;
 use contract::model::EnvelopeKind::{self, Diagnostic, Result, Status};
 use gates::json::Json;
 use support::artifacts::{Artifact, contract, families, good, validate};
-use support::ask;
+use support::{PROGRAM, ask};
 
 const GLM: &str = "glm-5.3-flash";
 const GROK: &str = "grok-4.6";
@@ -133,7 +133,7 @@ fn field_types() {
 fn closed_values() {
     let closed = |artifact: Artifact, words: &str| {
         let answer = artifact.validate();
-        assert_eq!(answer.refusal(), ("closed-values".to_owned(), vec!["closed_value".to_owned()]));
+        assert_eq!(answer.refusal(PROGRAM), ("closed-values".to_owned(), vec!["closed_value".to_owned()]));
         assert!(answer.stderr.contains(words), "{answer:?}");
         answer
     };

@@ -39,6 +39,28 @@ impl Exit {
     }
 }
 
+/// Writes what an inspector answers, and tells its exit code.
+pub fn deliver(
+    program: &str,
+    json: bool,
+    answer: Result<String, Refusal>,
+    stdout: &mut dyn Write,
+    stderr: &mut dyn Write,
+) -> u8 {
+    let written = match answer {
+        Ok(text) => stdout.write_all(text.as_bytes()).map(|()| Exit::Ok),
+        Err(refusal) => refusal.report(program, json, stdout, stderr).map(|()| refusal.exit),
+    };
+    match written.and_then(|exit| stdout.flush().map(|()| exit)) {
+        Ok(exit) => exit.code(),
+        Err(error) => {
+            // Nobody may be left to hear it; the exit code tells as well.
+            let _ = writeln!(stderr, "{program}: the answer could not be written: {error}");
+            Exit::OutputFailed.code()
+        }
+    }
+}
+
 /// One broken rule.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Finding {

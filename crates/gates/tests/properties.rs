@@ -6,50 +6,12 @@ use gates::central::CentralGate;
 use gates::embedded::{CENTRAL_GATE_FILE, EVIDENCE_FILE};
 use gates::evidence::Evidence;
 use gates::executable::ExecutableGate;
-use gates::json::{Json, parse};
+use gates::json::parse;
 use proptest::prelude::*;
-use support::{Files, names};
+use support::{Files, embedded_files, names};
+use testkit::documents::{any_json, mutate};
 
-/// Any small value.
-fn any_json() -> impl Strategy<Value = Json> {
-    let leaf = prop_oneof![
-        Just(Json::Null),
-        any::<bool>().prop_map(Json::Bool),
-        any::<i64>().prop_map(|number| Json::Number(number.into())),
-        prop_oneof!["[a-z-]{0,8}", "\\PC{0,6}", Just("provisional".to_owned()), Just("blocked".to_owned())]
-            .prop_map(Json::String),
-    ];
-    leaf.prop_recursive(3, 16, 4, |inner| {
-        prop_oneof![
-            prop::collection::vec(inner.clone(), 0..4).prop_map(Json::Array),
-            prop::collection::vec(("[a-z_]{1,8}", inner), 0..4)
-                .prop_map(|members| Json::Object(members.into_iter().collect())),
-        ]
-    })
-}
-
-/// Replaces, removes or adds at a place that `steps` leads to.
-fn mutate(value: &mut Json, steps: &[usize], new: Json) {
-    let Some((&step, rest)) = steps.split_first() else {
-        *value = new;
-        return;
-    };
-    match value {
-        Json::Object(members) if !members.is_empty() => {
-            let index = step % members.len();
-            if rest.is_empty() && step % 3 == 0 {
-                members.shift_remove_index(index);
-            } else if let Some((_, inner)) = members.get_index_mut(index) {
-                mutate(inner, rest, new);
-            }
-        }
-        Json::Array(elements) if !elements.is_empty() => {
-            let index = step % elements.len();
-            mutate(&mut elements[index], rest, new);
-        }
-        other => *other = new,
-    }
-}
+const WORDS: [&str; 2] = ["provisional", "blocked"];
 
 fn typed_model_refuses(name: &str, bytes: &[u8]) -> bool {
     parse(bytes).is_err()
@@ -71,9 +33,9 @@ fn judged(files: &Files, name: &str) -> Result<(), TestCaseError> {
 
 proptest! {
     #[test]
-    fn mutated_files(index in 0..8_usize, steps in prop::collection::vec(0..64_usize, 1..8), new in any_json()) {
+    fn mutated_files(index in 0..8_usize, steps in prop::collection::vec(0..64_usize, 1..8), new in any_json(&WORDS)) {
         let name = names()[index];
-        let mut files = Files::embedded();
+        let mut files = embedded_files();
         let mut document = files.json(name);
         mutate(&mut document, &steps, new);
         files.put(name, document.pretty().into_bytes());
@@ -83,7 +45,7 @@ proptest! {
     #[test]
     fn damaged_bytes(index in 0..8_usize, at in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let name = names()[index];
-        let mut files = Files::embedded();
+        let mut files = embedded_files();
         let mut bytes = files.bytes(name).to_vec();
         let at = at.index(bytes.len());
         bytes[at] = byte;
@@ -92,9 +54,9 @@ proptest! {
     }
 
     #[test]
-    fn anything_at_all(index in 0..8_usize, value in any_json()) {
+    fn anything_at_all(index in 0..8_usize, value in any_json(&WORDS)) {
         let name = names()[index];
-        let mut files = Files::embedded();
+        let mut files = embedded_files();
         files.put(name, value.pretty().into_bytes());
         judged(&files, name)?;
     }

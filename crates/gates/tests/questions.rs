@@ -8,7 +8,7 @@ use std::path::Path;
 use gates::embedded::{CENTRAL_GATE_FILE, CENTRAL_GATE_VARIABLE};
 use gates::family::FAMILIES;
 use gates::json::Json;
-use support::{Answer, Files, ask, kit_config, members};
+use support::{Answer, ask, embedded_files, kit_config, members};
 
 fn embedded(arguments: &[&str]) -> Answer {
     ask(arguments, &[], None)
@@ -56,7 +56,7 @@ fn the_predecessors_gates_are_valid() {
 
 #[test]
 fn usage_is_judged_before_the_gates() {
-    let mut broken = Files::embedded();
+    let mut broken = embedded_files();
     broken.put(CENTRAL_GATE_FILE, b"{".to_vec());
     for arguments in [
         &[][..],
@@ -230,9 +230,9 @@ fn a_compound_lane_is_never_more_than_an_offer() {
 
 #[test]
 fn review_without_another_family_stops() {
-    let only_openai = Files::embedded()
-        .central(&["model_families", "gpt-6-astra"], "\"openai\"")
-        .central(&["model_families", "claude-opus-5"], "\"openai\"");
+    let only_openai = embedded_files()
+        .set(CENTRAL_GATE_FILE, &["model_families", "gpt-6-astra"], "\"openai\"")
+        .set(CENTRAL_GATE_FILE, &["model_families", "claude-opus-5"], "\"openai\"");
     let answer = only_openai.ask(&["resolve", "--lane", "security", "--producer-family", "openai"]);
     assert_eq!(answer.code, 78, "{answer:?}");
 }
@@ -265,7 +265,7 @@ fn profiles_and_tables() {
 
 #[test]
 fn controls_of_a_runner_change_no_route() {
-    let mut stripped = Files::embedded();
+    let mut stripped = embedded_files();
     for family in FAMILIES {
         let before = stripped.bytes(family.gate_file).len();
         stripped = stripped.edit(family.gate_file, &["lanes"], |lanes| {
@@ -277,7 +277,7 @@ fn controls_of_a_runner_change_no_route() {
         });
         assert!(stripped.bytes(family.gate_file).len() < before);
     }
-    let whole = Files::embedded();
+    let whole = embedded_files();
     let without_path = |mut answer: Answer| {
         answer.stdout = answer.stdout.lines().filter(|line| !line.contains("\"file\"")).collect();
         answer

@@ -3,21 +3,20 @@
 //! The worktree's digest covers every path outside the git control directory, ignored files too: leaving them out would
 //! need git's own reading of the index and the ignore rules.
 
-use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
-use std::time::SystemTime;
 
 use record::Sha256Digest;
 use rustix::fs::{Dir, FileType, Stat};
 use sha2::{Digest as _, Sha256};
 
 use crate::git::Discovery;
-use crate::limits::{READ_AT_ONCE_MAX_BYTES, WALK_MAX_LEVELS};
+use crate::limits::WALK_MAX_LEVELS;
+use crate::targets::{self, Memory, Targets, stamp};
 use crate::tree::{self, Worktree};
 
 /// Files of a git directory that say what is checked out and how.
@@ -25,72 +24,54 @@ const CONTROL_FILES: [&str; 5] = ["HEAD", "config", "config.worktree", "packed-r
 /// Directories of it that do.
 const CONTROL_DIRECTORIES: [&str; 4] = ["refs", "reftable", "hooks", "info"];
 
-/// What was read of a file that the patch names.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Target {
-    /// Digest of its content.
-    pub(crate) sha256: Sha256Digest,
-    /// Whether a carriage return is in it.
-    pub(crate) has_carriage_return: bool,
-    /// The content, unless it is too large to be kept.
-    pub(crate) content: Option<Vec<u8>>,
-    /// Whether it lies in a repository inside the worktree.
-    pub(crate) is_nested: bool,
-    stamp: Stamp,
-    /// Its last change was long enough ago that another one would show in the stamp.
-    is_settled: bool,
+/// A look at a worktree: everything but the content of targets is in it.
+#[derive(Debug)]
+pub(crate) struct Look(Sha256);
+
+impl Look {
+    /// Looks at a worktree, and at every target in it; `None` when its top level can not be read. Something is done
+    /// `meanwhile` by this thread, in any case.
+    pub(crate) fn take(
+        worktree: Option<&Worktree>,
+        targets: &mut Targets,
+        memory: &Memory,
+        meanwhile: impl FnOnce(),
+    ) -> Option<Self> {
+        let Some(worktree) = worktree else {
+            meanwhile();
+            return None;
+        };
+        let walked = targets::look(worktree, targets, memory, |targets| {
+            meanwhile();
+            walk(worktree, targets)
+        });
+        walked.ok().map(Self)
+    }
+
+    /// The digest of the worktree, once the targets were read.
+    pub(crate) fn digest(self, targets: &Targets) -> String {
+        hex(self.0.chain_update(targets::digest(targets)))
+    }
 }
 
-/// Inode, size, and both times in nanoseconds.
-type Stamp = [i128; 4];
-
-fn stamp(stat: &Stat) -> Stamp {
-    let nanoseconds = |seconds: i128, part: i128| seconds * 1_000_000_000 + part;
-    [
-        i128::from(stat.st_ino),
-        i128::from(stat.st_size),
-        nanoseconds(i128::from(stat.st_mtime), i128::from(stat.st_mtime_nsec)),
-        nanoseconds(i128::from(stat.st_ctime), i128::from(stat.st_ctime_nsec)),
-    ]
-}
-
-/// Whether a file was last changed at least two seconds ago: clocks of file systems tick in steps, so that two changes
-/// close together can carry one time.
-fn is_settled(stamp: &Stamp) -> bool {
-    let now = SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .map_or(0, |past| past.as_nanos().cast_signed());
-    stamp[3] + 2_000_000_000 < now
-}
-
-/// The files that a patch names, by path; `None` for what is not a readable file.
-pub(crate) type Targets = HashMap<Vec<u8>, Option<Target>>;
-
-/// The digest of a worktree. The content of the files in `targets` is read and noted there, and kept as long as
-/// `keep_max_bytes` reach; lstat stands for the content of the others.
-///
-/// # Errors
-/// The top level can not be read.
-pub(crate) fn worktree(
-    worktree: &Worktree,
-    targets: &mut Targets,
-    keep_max_bytes: u64,
-) -> io::Result<String> {
-    walk_worktree(worktree, Walk::new(Contents::Note { targets, keep_max_bytes }))
-}
-
-/// The digest once more. A target whose settled stamp is what it was is not read again.
+/// The digest of the worktree as it is now.
 ///
 /// # Errors
 /// The top level can not be read.
 pub(crate) fn worktree_again(worktree: &Worktree, targets: &Targets) -> io::Result<String> {
-    walk_worktree(worktree, Walk::new(Contents::Compare(targets)))
+    let (walked, digest) = targets::digest_again(worktree, targets, || walk(worktree, targets));
+    Ok(hex(walked?.chain_update(digest)))
 }
 
-fn walk_worktree(worktree: &Worktree, mut walk: Walk<'_>) -> io::Result<String> {
-    let top = tree::open_directory(worktree.top(), c".")?;
-    walk.directory(top, 0)?;
-    Ok(walk.finish())
+/// Walks through everything but the targets.
+fn walk(worktree: &Worktree, targets: &Targets) -> io::Result<Sha256> {
+    let mut walk = Walk::new(Some(targets));
+    walk.directory(tree::open_directory(worktree.top(), c".")?, 0)?;
+    Ok(walk.hasher)
+}
+
+fn hex(hasher: Sha256) -> String {
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The digest of an index, or the word `absent`.
@@ -104,7 +85,7 @@ pub(crate) fn index(discovery: &Discovery) -> String {
 /// The digest of what says which commit, configuration, refs and index a worktree has; shared parts of a linked worktree
 /// are in it.
 pub(crate) fn control(discovery: &Discovery, index: &str) -> String {
-    let mut walk = Walk::new(Contents::All);
+    let mut walk = Walk::new(None);
     walk.field(discovery.git_directory.as_os_str().as_bytes());
     walk.field(index.as_bytes());
     walk.git_directory(&discovery.git_directory);
@@ -112,32 +93,19 @@ pub(crate) fn control(discovery: &Discovery, index: &str) -> String {
         walk.field(discovery.common_directory.as_os_str().as_bytes());
         walk.git_directory(&discovery.common_directory);
     }
-    walk.finish()
-}
-
-/// The files whose content counts.
-enum Contents<'t> {
-    All,
-    Note { targets: &'t mut Targets, keep_max_bytes: u64 },
-    Compare(&'t Targets),
+    hex(walk.hasher)
 }
 
 struct Walk<'t> {
     hasher: Sha256,
     path: Vec<u8>,
-    contents: Contents<'t>,
-    buffer: Vec<u8>,
-    /// Directories on the way here that hold a git control entry, but for the top level.
-    nested: usize,
+    /// In a worktree: the files that others attest. Absent in a git directory, where the content of every file counts.
+    targets: Option<&'t Targets>,
 }
 
 impl<'t> Walk<'t> {
-    fn new(contents: Contents<'t>) -> Self {
-        Self { hasher: Sha256::new(), path: Vec::new(), contents, buffer: Vec::new(), nested: 0 }
-    }
-
-    fn finish(self) -> String {
-        self.hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+    fn new(targets: Option<&'t Targets>) -> Self {
+        Self { hasher: Sha256::new(), path: Vec::new(), targets }
     }
 
     fn field(&mut self, bytes: &[u8]) {
@@ -163,39 +131,37 @@ impl<'t> Walk<'t> {
     }
 
     fn directory(&mut self, directory: OwnedFd, level: usize) -> io::Result<()> {
-        let mut names = Vec::new();
+        let mut entries = Vec::new();
         for entry in Dir::read_from(&directory)? {
             let entry = entry?;
             let name = entry.file_name();
             if name != c"." && name != c".." {
-                names.push(name.to_owned());
+                entries.push((name.to_owned(), entry.file_type()));
             }
         }
-        names.sort_unstable();
-        let is_nested = level > 0 && names.iter().any(|name| &**name == c".git");
-        self.nested += usize::from(is_nested);
-        if is_nested {
+        entries.sort_unstable_by(|(left, _), (right, _)| left.cmp(right));
+        if level > 0 && entries.iter().any(|(name, _)| &**name == c".git") {
             self.record(b"repository", 0);
         }
-        let is_worktree = !matches!(self.contents, Contents::All);
         let length = self.path.len();
-        for name in names {
-            if is_worktree && &*name == c".git" {
+        for (name, listed) in entries {
+            if self.targets.is_some() && &*name == c".git" {
                 continue;
             }
             if length > 0 {
                 self.path.push(b'/');
             }
             self.path.extend_from_slice(name.as_bytes());
-            if !self.target(directory.as_fd(), &name) {
+            let is_target = self.targets.is_some_and(|targets| targets.contains_key(&self.path));
+            if !(is_target && listed == FileType::RegularFile) {
                 match tree::look(directory.as_fd(), &*name) {
+                    Ok(stat) if is_target && tree::kind(&stat) == FileType::RegularFile => {}
                     Ok(stat) => self.entry(directory.as_fd(), &name, &stat, level),
                     Err(_) => self.record(b"unreadable", 0),
                 }
             }
             self.path.truncate(length);
         }
-        self.nested -= usize::from(is_nested);
         Ok(())
     }
 
@@ -220,9 +186,8 @@ impl<'t> Walk<'t> {
             }
             FileType::RegularFile => {
                 self.record(b"file", stat.st_mode);
-                let reads = matches!(self.contents, Contents::All);
-                match reads.then(|| self.content(parent, name)).flatten() {
-                    Some((_, read)) => self.field(read.sha256.to_string().as_bytes()),
+                match self.targets.is_none().then(|| digest(parent, name)).flatten() {
+                    Some(sha256) => self.field(sha256.to_string().as_bytes()),
                     None => self.stat(stat),
                 }
             }
@@ -231,68 +196,6 @@ impl<'t> Walk<'t> {
                 self.stat(stat);
             }
         }
-    }
-
-    /// Records a file that the patch names by its content; answers whether it is one and could be read.
-    fn target(&mut self, parent: BorrowedFd<'_>, name: &CStr) -> bool {
-        let known = match &self.contents {
-            Contents::All => None,
-            Contents::Note { targets, .. } => targets.get(&self.path).map(|_| None),
-            Contents::Compare(targets) => targets.get(&self.path).map(Option::as_ref),
-        };
-        let Some(known) = known else { return false };
-        if let Some(known) = known.filter(|known| known.is_settled)
-            && let Ok(stat) = tree::look(parent, name)
-            && tree::kind(&stat) == FileType::RegularFile
-            && stamp(&stat) == known.stamp
-        {
-            let digest = known.sha256.to_string();
-            self.record(b"file", stat.st_mode);
-            self.field(digest.as_bytes());
-            return true;
-        }
-        let Some((mode, read)) = self.content(parent, name) else { return false };
-        self.record(b"file", mode);
-        self.field(read.sha256.to_string().as_bytes());
-        if let Contents::Note { targets, .. } = &mut self.contents
-            && let Some(slot) = targets.get_mut(&self.path)
-        {
-            *slot = Some(read);
-        }
-        true
-    }
-
-    /// Mode and content of a regular file, when it can be read.
-    fn content(&mut self, parent: BorrowedFd<'_>, name: &CStr) -> Option<(u32, Target)> {
-        let (file, stat) = tree::open_file(parent, name).ok().flatten()?;
-        let stamp = stamp(&stat);
-        let size = u64::try_from(stat.st_size).ok()?;
-        let mut target = Target {
-            sha256: Sha256Digest::of(b""),
-            has_carriage_return: false,
-            content: None,
-            is_nested: self.nested > 0,
-            stamp,
-            is_settled: is_settled(&stamp),
-        };
-        if size > READ_AT_ONCE_MAX_BYTES {
-            let mut watch = Watch { file, has_carriage_return: false };
-            target.sha256 = Sha256Digest::of_reader(&mut watch).ok()?.0;
-            target.has_carriage_return = watch.has_carriage_return;
-            return Some((stat.st_mode, target));
-        }
-        self.buffer.clear();
-        // Up to the size that it has now: the end need not be asked for.
-        file.take(size).read_to_end(&mut self.buffer).ok()?;
-        target.sha256 = Sha256Digest::of(&self.buffer);
-        target.has_carriage_return = memchr::memchr(b'\r', &self.buffer).is_some();
-        if let Contents::Note { keep_max_bytes, .. } = &mut self.contents
-            && let Some(left) = keep_max_bytes.checked_sub(size)
-        {
-            *keep_max_bytes = left;
-            target.content = Some(self.buffer.clone());
-        }
-        Some((stat.st_mode, target))
     }
 
     fn record(&mut self, kind: &[u8], mode: u32) {
@@ -311,16 +214,8 @@ impl<'t> Walk<'t> {
     }
 }
 
-/// Passes a file through and notes carriage returns.
-struct Watch {
-    file: File,
-    has_carriage_return: bool,
-}
-
-impl Read for Watch {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.file.read(buffer)?;
-        self.has_carriage_return |= memchr::memchr(b'\r', &buffer[..count]).is_some();
-        Ok(count)
-    }
+/// The digest of a regular file, when it can be read.
+fn digest(parent: BorrowedFd<'_>, name: &CStr) -> Option<Sha256Digest> {
+    let (file, _) = tree::open_file(parent, name).ok().flatten()?;
+    Sha256Digest::of_reader(file).ok().map(|(sha256, _)| sha256)
 }

@@ -1,5 +1,7 @@
 //! Names that some file system takes for another name (patch-verifier.md 8.6).
 
+use std::borrow::Cow;
+
 use gix_validate::path::component as oracle;
 
 use crate::rule::Rule;
@@ -40,7 +42,11 @@ pub(crate) fn examine(name: &str, refuse: &mut impl FnMut(Rule)) {
 /// a stream name at a colon and drops trailing dots and blanks.
 fn fold(name: &str) -> impl Iterator<Item = String> {
     name.split('\\').map(|part| {
-        let kept: String = part.chars().filter(|code| !is_ignored(*code)).collect();
+        // Nothing that is dropped is ASCII.
+        let kept: Cow<'_, str> = match part.is_ascii() {
+            true => part.into(),
+            false => part.chars().filter(|code| !is_ignored(*code)).collect::<String>().into(),
+        };
         let name = kept.split(':').next().unwrap_or_default().trim_end_matches(['.', ' ']);
         name.to_ascii_lowercase()
     })
@@ -68,11 +74,10 @@ fn is_metadata_short_name(folded: &str) -> bool {
 }
 
 fn is_device(name: &str) -> bool {
-    let stem = name.split(['.', ':']).next().unwrap_or_default().trim_end_matches(' ').to_ascii_lowercase();
-    DEVICES.contains(&stem.as_str())
-        || ["com", "lpt"]
-            .iter()
-            .any(|port| stem.strip_prefix(port).is_some_and(|unit| unit.len() == 1 && is_number(unit)))
+    let stem = name.split(['.', ':']).next().unwrap_or_default().trim_end_matches(' ');
+    let port = stem.split_at_checked(3).filter(|(_, unit)| unit.len() == 1 && is_number(unit));
+    let is_port = |(port, _): (&str, &str)| ["com", "lpt"].iter().any(|name| port.eq_ignore_ascii_case(name));
+    DEVICES.iter().any(|device| stem.eq_ignore_ascii_case(device)) || port.is_some_and(is_port)
 }
 
 #[cfg(test)]

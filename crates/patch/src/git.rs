@@ -6,16 +6,15 @@
 mod call;
 
 use std::ffi::{OsStr, OsString};
-use std::fs::{DirBuilder, OpenOptions};
-use std::io::{self, Write as _};
+use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use tempfile::TempDir;
-
 pub(crate) use call::{Answer, Call};
+
+use crate::scratch::Scratch;
 
 /// The git program and the search path that it may use for itself.
 #[derive(Debug, Clone)]
@@ -62,7 +61,7 @@ pub(crate) struct Settings {
 #[derive(Debug)]
 pub(crate) struct Isolation {
     git: Git,
-    scratch: TempDir,
+    scratch: Scratch,
     workdir: PathBuf,
 }
 
@@ -76,29 +75,20 @@ impl Isolation {
         if !outside(temporary) || !outside(&git.program) {
             return Err(io::Error::other("inside the worktree"));
         }
-        let scratch = tempfile::Builder::new()
-            .prefix("patch-verify-")
-            .permissions(std::fs::Permissions::from_mode(0o700))
-            .tempdir_in(temporary.canonicalize()?)?;
-        let root = scratch.path();
-        let mut builder = DirBuilder::new();
+        let scratch = Scratch::new(&temporary.canonicalize()?)?;
         for directory in ["empty", "git", "git/objects", "git/refs"] {
-            builder.mode(0o700).create(root.join(directory))?;
+            scratch.make_directory(directory)?;
         }
-        write_new(&root.join("git/HEAD"), b"ref: refs/heads/none\n")?;
+        scratch.write("git/HEAD", b"ref: refs/heads/none\n")?;
         if let Some(bytes) = patch {
-            write_new(&root.join("patch"), bytes)?;
+            scratch.write("patch", bytes)?;
         }
         Ok(Self { git: git.clone(), scratch, workdir: workdir.to_owned() })
     }
 
-    fn path(&self, name: &str) -> PathBuf {
-        self.scratch.path().join(name)
-    }
-
     /// `git` with the exact environment and nothing else.
     fn command(&self, directory: &Path) -> Command {
-        let home = self.path("empty");
+        let home = self.scratch.path("empty");
         let mut command = Command::new(&self.git.program);
         command
             .env_clear()
@@ -121,7 +111,7 @@ impl Isolation {
     /// A call that does not see the repository's git directory.
     fn private(&self, worktree: &Path, settings: &Settings) -> Command {
         let mut command = self.command(worktree);
-        command.env("GIT_DIR", self.path("git")).env("GIT_WORK_TREE", worktree);
+        command.env("GIT_DIR", self.scratch.path("git")).env("GIT_WORK_TREE", worktree);
         for option in [
             "core.protectHFS=true",
             "core.protectNTFS=true",
@@ -142,7 +132,7 @@ impl Isolation {
 
     /// Asks for the version.
     pub(crate) fn version(&self) -> Call {
-        let mut command = self.command(&self.path("empty"));
+        let mut command = self.command(&self.scratch.path("empty"));
         command.arg("--version");
         Call::start(command)
     }
@@ -169,11 +159,11 @@ impl Isolation {
 
     /// Asks how git reads the patch at a level: one record a section, then creations and deletions.
     pub(crate) fn reading(&self, level: u8) -> Call {
-        let mut command = self.private(&self.path("empty"), &Settings::default());
+        let mut command = self.private(&self.scratch.path("empty"), &Settings::default());
         command
             .args(["apply", "--numstat", "--summary", "-z"])
             .arg(format!("-p{level}"))
-            .arg(self.path("patch"));
+            .arg(self.scratch.path("patch"));
         Call::start(command)
     }
 
@@ -183,7 +173,7 @@ impl Isolation {
         command
             .args(["apply", "--check", "--whitespace=nowarn"])
             .arg(format!("-p{level}"))
-            .arg(self.path("patch"));
+            .arg(self.scratch.path("patch"));
         Call::start(command)
     }
 
@@ -192,8 +182,7 @@ impl Isolation {
     /// # Errors
     /// The list of paths can not be stored.
     pub(crate) fn attributes(&self, paths: &[&str], settings: &Settings) -> io::Result<Call> {
-        let list = self.path("paths");
-        write_new(&list, paths.join("\0").as_bytes())?;
+        let list = self.scratch.write("paths", paths.join("\0").as_bytes())?;
         let mut command = self.private(&self.workdir, settings);
         command
             .args(["check-attr", "-z", "--stdin", "text", "crlf", "eol"])
@@ -212,10 +201,6 @@ fn names_neither(file: &Path) -> bool {
     bytes.make_ascii_lowercase();
     let holds = |word: &str| memchr::memmem::find(&bytes, word.as_bytes()).is_some();
     !["autocrlf", "eol", "include"].into_iter().any(holds)
-}
-
-fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?.write_all(bytes)
 }
 
 impl Discovery {

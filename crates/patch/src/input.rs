@@ -1,13 +1,14 @@
 //! The two inputs of a check, judged for what they are (patch-verifier.md 4.1, 4.2).
 
 use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Seek as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use record::Sha256Digest;
 
 use crate::findings::Findings;
+use crate::limits::COMPARED_AT_ONCE_BYTES;
 use crate::policy::Limits;
 use crate::receipt::{Decision, DecisionResult, GitControl};
 use crate::rule::Rule;
@@ -90,12 +91,34 @@ impl PatchFile {
         self.bytes.as_ref().map(|bytes| Sha256Digest::of(bytes).to_string())
     }
 
-    /// The digest of the file as it is now; `None` when it was not read, or is no readable file any more.
-    pub(crate) fn sha256_now(&self) -> Option<String> {
-        self.bytes.as_ref()?;
-        let file = open(&self.path).ok().filter(|file| file.metadata().is_ok_and(|facts| facts.is_file()))?;
+    /// The digest of the file as it is now; `None` when it was not read, or is no readable file any more. Bytes that are
+    /// those that were read have the digest `before`.
+    pub(crate) fn sha256_now(&self, before: Option<&str>) -> Option<String> {
+        let read = self.bytes.as_ref()?;
+        let mut file =
+            open(&self.path).ok().filter(|file| file.metadata().is_ok_and(|facts| facts.is_file()))?;
         let bound = self.size.saturating_add(1);
-        Sha256Digest::of_reader(file.take(bound)).ok().map(|(digest, _)| digest.to_string())
+        match before {
+            Some(before) if holds((&mut file).take(bound), read).ok()? => Some(before.to_owned()),
+            _ => {
+                file.rewind().ok()?;
+                Sha256Digest::of_reader(file.take(bound)).ok().map(|(digest, _)| digest.to_string())
+            }
+        }
+    }
+}
+
+/// Whether a reader holds exactly these bytes.
+fn holds(mut reader: impl io::Read, mut bytes: &[u8]) -> io::Result<bool> {
+    let mut buffer = vec![0; COMPARED_AT_ONCE_BYTES];
+    loop {
+        match reader.read(&mut buffer)? {
+            0 => return Ok(bytes.is_empty()),
+            count => match bytes.strip_prefix(&buffer[..count]) {
+                Some(rest) => bytes = rest,
+                None => return Ok(false),
+            },
+        }
     }
 }
 

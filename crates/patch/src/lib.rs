@@ -23,7 +23,9 @@ mod program;
 mod reading;
 mod receipt;
 mod rule;
+mod scratch;
 mod shape;
+mod targets;
 mod text;
 mod tree;
 

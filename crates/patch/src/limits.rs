@@ -21,3 +21,13 @@ pub(crate) const RESULT_MAX_BYTES: usize = 64 << 20;
 pub(crate) const READ_AT_ONCE_MAX_BYTES: u64 = 4 << 20;
 /// Most content of targets that is kept for the placement of hunks, in bytes; what does not fit is read again.
 pub(crate) const KEPT_CONTENT_MAX_BYTES: u64 = 64 << 20;
+/// Most threads that read targets; a third one gains nothing that its start does not cost.
+pub(crate) const READERS_MAX_THREADS: usize = 2;
+/// What such a thread takes at a time, in targets; fewer are not worth another thread.
+pub(crate) const READER_PIECE_TARGETS: usize = 64;
+/// What is read at a time to be compared, in bytes.
+pub(crate) const COMPARED_AT_ONCE_BYTES: usize = 128 << 10;
+/// Youngest scratch directory that is taken for one that was left behind.
+pub(crate) const SCRATCH_MIN_AGE: Duration = Duration::from_secs(60);
+/// Most entries of the place for scratch directories that are looked at for such ones.
+pub(crate) const SWEEP_MAX_ENTRIES: usize = 1000;

@@ -2,7 +2,7 @@
 
 mod support;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -34,7 +34,8 @@ struct Marked {
 impl Marked {
     fn new() -> Self {
         let repository = Repository::new();
-        repository.write(".gitattributes", "*.txt filter=marked diff=marked merge=marked\n");
+        repository.write(".gitattributes", "*.txt filter=marked diff=marked merge=marked\n*.md diff=other\n");
+        repository.write("other.md", "one\n");
         repository.commit_all();
         let marked = Self { repository };
         fs::create_dir(marked.markers()).unwrap();
@@ -88,7 +89,9 @@ impl Marked {
     fn program(&self, name: &str) -> PathBuf {
         let path = self.repository.root().join(format!("marker-{name}"));
         let marker = self.markers().join(name);
-        fs::write(&path, format!("#!/bin/sh\n: > '{}'\ncat\n", marker.display())).unwrap();
+        // Filters hand on what they get; whoever is spoken to would wait for more.
+        let rest = if name == "ssh" { "exit" } else { "cat" };
+        fs::write(&path, format!("#!/bin/sh\n: > '{}'\n{rest}\n", marker.display())).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         path
     }
@@ -117,29 +120,52 @@ fn age(repository: &Repository, names: &[&str]) {
     }
 }
 
+/// The pager alone needs a terminal to be run.
 #[test]
 fn markers_fire_under_plain_git() {
     let marked = Marked::new();
-    age(&marked.repository, &["src/x.txt", "README"]);
-    let work = marked.repository.work();
-    let home = marked.repository.root().join("home");
-    let run = |arguments: &[&str]| {
-        // What these answer is of no interest; some of them fail because of the markers.
-        plain_git(&home, &work).args(arguments).output().unwrap();
+    let repository = &marked.repository;
+    let work = repository.work();
+    let home = repository.root().join("home");
+    // What these answer is of no interest; some of them fail because of the markers.
+    let run = |arguments: &[&str]| drop(plain_git(&home, &work).args(arguments).output().unwrap());
+    let mut fired = BTreeSet::new();
+    let mut note = || {
+        fired.extend(marked.fired());
+        marked.clear();
     };
+    age(repository, &["src/x.txt", "README"]);
+    run(&["status"]);
+    note();
+    // Where a process filters, no single command does.
     run(&["config", "--unset", "filter.marked.process"]);
-    let included = marked.repository.root().join("included");
-    let conditional = marked.repository.root().join("conditional");
-    for file in [&included, &conditional] {
+    for file in ["included", "conditional"] {
+        let file = repository.root().join(file);
         run(&["config", "-f", file.to_str().unwrap(), "--unset", "filter.marked.process"]);
     }
-    run(&["status"]);
-    let fired = marked.fired();
-    assert!(["clean", "fsmonitor"].iter().all(|name| fired.contains(&(*name).to_owned())), "{fired:?}");
-    marked.clear();
-    let patch = marked.repository.patch(GOOD);
+    let patch = repository.patch(GOOD);
     run(&["apply", "--check", patch.to_str().unwrap()]);
     assert!(marked.fired().contains(&"clean".to_owned()));
+    note();
+    repository.write("src/x.txt", "one\n");
+    repository.write("README", "one\n");
+    repository.write("other.md", "two\n");
+    run(&["diff"]);
+    run(&["diff", "--no-ext-diff"]);
+    run(&["checkout", "-f", "HEAD", "--", "."]);
+    run(&["checkout", "-q", "-b", "side"]);
+    repository.write("src/x.txt", "one\ntwo\nside\n");
+    run(&["commit", "-q", "-a", "-m", "side"]);
+    run(&["checkout", "-q", "main"]);
+    repository.write("src/x.txt", "one\ntwo\nmain\n");
+    run(&["commit", "-q", "-a", "-m", "main"]);
+    run(&["merge", "-q", "-m", "both", "side"]);
+    run(&["commit", "--allow-empty"]);
+    run(&["ls-remote", "ssh://localhost/nowhere"]);
+    note();
+    let all = SETTINGS.iter().map(|(_, program)| *program).chain(["hook", "worktree"]);
+    let silent: Vec<&str> = all.filter(|program| !fired.contains(*program)).collect();
+    assert_eq!(silent, ["pager"]);
 }
 
 #[test]

@@ -73,3 +73,27 @@ fn the_environment_redirects_nothing() {
         assert!(allowed.contains(&name), "{line}");
     }
 }
+
+#[test]
+fn what_git_says_of_a_failure_is_not_repeated() {
+    let repository = Repository::new();
+    let bin = repository.root().join("bin");
+    fs::create_dir(&bin).unwrap();
+    let script = format!("#!/bin/sh\necho SENTINEL0451 >&2\nexec '{}' \"$@\"\n", real_git().display());
+    fs::write(bin.join("git"), script).unwrap();
+    fs::set_permissions(bin.join("git"), fs::Permissions::from_mode(0o755)).unwrap();
+    let search = std::env::join_paths([bin, "/usr/bin".into(), "/bin".into()]).unwrap();
+    let surroundings = patch::Surroundings { search_path: Some(search), ..repository.surroundings() };
+    let environment = patch::Environment { surroundings, policy_file: None, program: None };
+    let work = repository.work();
+    for text in [GOOD.to_owned(), GOOD.replace("-two", "-2")] {
+        let patch = repository.patch(text);
+        let words =
+            ["check", "--patch", patch.to_str().unwrap(), "--workdir", work.to_str().unwrap(), "--json"];
+        let (mut out, mut errors) = (Vec::new(), Vec::new());
+        let code = patch::main_entry(support::arguments(&words), &environment, &mut out, &mut errors);
+        assert!(code == 0 || code == 65, "{code}");
+        let printed = String::from_utf8([out, errors].concat()).unwrap();
+        assert!(printed.contains("verdict") && !printed.contains("SENTINEL0451"), "{printed}");
+    }
+}

@@ -29,7 +29,7 @@ pub struct WriteFence {
     /// Directories, below which everything but making device files is allowed. Each must exist and be named without a
     /// symbolic link.
     pub directories: Vec<PathBuf>,
-    /// Existing files, devices above all, and directories of such, that may be opened for writing and nothing else. One that
+    /// Existing files, devices above all, and directories of such, that may be opened for writing and be cut, and nothing else. One that
     /// is missing is not granted.
     pub files: Vec<PathBuf>,
     /// Directories by which the gate proves the fence: creating a file there must be refused once it stands. In at least one

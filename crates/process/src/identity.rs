@@ -1,11 +1,17 @@
 //! Which process is meant: a number alone is reused, a number with a start time is not.
 
+use std::fmt;
 use std::io;
-use std::os::fd::OwnedFd;
+use std::num::ParseIntError;
+use std::os::fd::{AsFd, OwnedFd};
+use std::str::FromStr;
+use std::time::Duration;
 
+use rustix::event::PollFlags;
 use rustix::io::Errno;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
+use crate::poll::wait_for;
 use crate::procfs;
 
 /// One process of this boot and this pid namespace, for ever (STATE.md 3.4, 3.6).
@@ -15,6 +21,22 @@ pub struct ProcessIdentity {
     pub pid: u32,
     /// Start time in clock ticks since boot: field 22 of `/proc/PID/stat`. Execution does not change it.
     pub start_time: u64,
+}
+
+impl fmt::Display for ProcessIdentity {
+    /// Number and start time, as [`str::parse`] reads them.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} {}", self.pid, self.start_time)
+    }
+}
+
+impl FromStr for ProcessIdentity {
+    type Err = ParseIntError;
+
+    fn from_str(text: &str) -> Result<Self, ParseIntError> {
+        let (pid, start_time) = text.split_once(' ').unwrap_or((text, ""));
+        Ok(Self { pid: pid.parse()?, start_time: start_time.parse()? })
+    }
 }
 
 /// Whether a process still runs.
@@ -34,6 +56,55 @@ pub fn process_state(identity: ProcessIdentity) -> ProcessState {
         Ok(Some(stat)) if stat.identity == identity && !stat.ended => ProcessState::Alive,
         Ok(_) => ProcessState::Gone,
         Err(_) => ProcessState::Undetermined,
+    }
+}
+
+/// What can be expected of a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Condition {
+    /// It does its work.
+    Working,
+    /// A signal or a debugger stopped it: it does nothing until it is told to go on.
+    Stopped,
+    /// It is being ended, and does nothing more; what it has locked is free in a moment.
+    Ending,
+    /// It has ended.
+    Gone,
+}
+
+/// What can be expected of the process with that identity.
+///
+/// # Errors
+/// `/proc` did not answer.
+pub fn condition(identity: ProcessIdentity) -> io::Result<Condition> {
+    // Asked first: who takes the signal up afterwards shows that in what is read next.
+    let is_killed = procfs::is_killed(identity.pid)?;
+    Ok(match procfs::stat(identity.pid)? {
+        Some(stat) if stat.identity == identity && !stat.ended => match stat {
+            stat if is_killed || stat.ending => Condition::Ending,
+            stat if stat.stopped => Condition::Stopped,
+            _ => Condition::Working,
+        },
+        _ => Condition::Gone,
+    })
+}
+
+/// The process that has that number now, if there is one.
+///
+/// # Errors
+/// `/proc` did not answer.
+pub fn identity_of(pid: u32) -> io::Result<Option<ProcessIdentity>> {
+    Ok(procfs::stat(pid)?.filter(|stat| !stat.ended).map(|stat| stat.identity))
+}
+
+/// Waits until a process has ended, and with it its locks are free; at most so long. Answers whether it has.
+///
+/// # Errors
+/// The kernel did not answer.
+pub fn wait_for_end(identity: ProcessIdentity, limit: Duration) -> io::Result<bool> {
+    match open_identified(identity)? {
+        Some(pidfd) => wait_for(pidfd.as_fd(), PollFlags::IN, &[], limit),
+        None => Ok(true),
     }
 }
 

@@ -28,6 +28,7 @@ mod raw;
 mod reap;
 mod sealed;
 mod signals;
+mod sockets;
 mod tree;
 
 pub use cgroup::{CgroupError, CgroupHome, CgroupNode, Controller, ResourceLimits};
@@ -38,8 +39,10 @@ pub use error::{GateStep, StartError};
 pub use fence::{AccessFence, Fence, FenceSupport, WriteFence, fence_support};
 pub use gate::{Containment, GATE_WORD, Gate, LaunchSpec, Program, enter_gate_if_asked};
 pub use host::{boot_id, host_name, machine_id, pid_namespace};
-pub use identity::{ProcessIdentity, ProcessState, is_at_gate, process_state};
+pub use identity::{
+    Condition, ProcessIdentity, ProcessState, condition, identity_of, is_at_gate, process_state, wait_for_end,
+};
 pub use reap::{Reaped, become_subreaper, reap_orphans};
 pub use sealed::SealedInput;
 pub use signals::TerminationSignals;
-pub use tree::{COOKIE_NAME, Swept, Tree, TreeUsage};
+pub use tree::{COOKIE_NAME, Reception, Swept, Tree, TreeUsage};

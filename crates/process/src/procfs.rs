@@ -19,8 +19,34 @@ pub(crate) struct ProcessStat {
     /// A zombie, all of whose threads have ended. A process whose first thread alone has ended still runs, although its
     /// state letter says the same.
     pub(crate) ended: bool,
+    /// A signal or a debugger keeps it from doing anything.
+    pub(crate) stopped: bool,
+    /// It is on its way out.
+    pub(crate) ending: bool,
     /// Processor time of the process and of those children that it waited for, in clock ticks.
     pub(crate) cpu_ticks: u64,
+}
+
+/// `PF_EXITING` of the kernel's flags of a process: its files are being closed, or soon will be.
+const EXITING: u64 = 0x4;
+/// `PF_SIGNALED`: a signal ended it.
+const KILLED: u64 = 0x400;
+
+/// Whether SIGKILL waits for that process, as its end does then. A process that is gone waits for nothing.
+pub(crate) fn is_killed(pid: u32) -> io::Result<bool> {
+    let status = match read_system_file(Path::new(&format!("/proc/{pid}/status"))) {
+        Ok(status) => status,
+        Err(error) if means_gone(&error) => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    // Bit 8 is signal 9, of the first thread and of the process.
+    let pending = |line: &str| {
+        line.strip_prefix("SigPnd:")
+            .or(line.strip_prefix("ShdPnd:"))
+            .map(str::trim)
+            .map(|mask| u64::from_str_radix(mask, 16).is_ok_and(|mask| mask & (1 << 8) != 0))
+    };
+    Ok(String::from_utf8_lossy(&status).lines().filter_map(pending).any(|killed| killed))
 }
 
 /// The process with that number, or `None` when there is none.
@@ -113,6 +139,8 @@ fn parse_stat(line: &[u8]) -> Option<ProcessStat> {
         group: u32::try_from(group).unwrap_or(0),
         session: u32::try_from(session).unwrap_or(0),
         ended: is_taken_apart || matches!(state, "Z" | "X" | "x") && threads <= 1,
+        stopped: matches!(state, "T" | "t"),
+        ending: ticks(9)? & (EXITING | KILLED) != 0,
         cpu_ticks: ticks(14)?
             .saturating_add(ticks(15)?)
             .saturating_add(ticks(16)?)
@@ -144,6 +172,17 @@ mod tests {
     fn a_zombie_has_ended_unless_another_thread_runs() {
         assert!(parse_stat(&line("sh", "Z", 1)).expect("parses").ended);
         assert!(!parse_stat(&line("sh", "Z", 2)).expect("parses").ended);
+    }
+
+    #[test]
+    fn a_stopped_one_and_one_on_its_way_out_are_told_from_the_others() {
+        let stopped = |state| parse_stat(&line("sh", state, 1)).expect("parses").stopped;
+        assert!(stopped("T") && stopped("t") && !stopped("S"));
+        let ending = |flags: u64| {
+            let line = format!("42 (sh) S 7 40 39 0 -1 {flags} 9 0 0 0 3 4 5 6 20 0 1 0 12345 1 2 3");
+            parse_stat(line.as_bytes()).expect("parses").ending
+        };
+        assert!(ending(4_194_304 | 4) && ending(4_194_304 | 0x400) && !ending(4_194_304));
     }
 
     #[test]

@@ -13,10 +13,12 @@ use rustix::param::clock_ticks_per_second;
 use rustix::process::{Signal, pidfd_send_signal};
 
 use crate::cgroup::CgroupNode;
+use crate::clock::boot_clock;
 use crate::identity::{ProcessIdentity, open_identified};
 use crate::procfs::{self, ProcessStat};
 use crate::raw;
 use crate::reap;
+use crate::sockets;
 use select::Selection;
 
 /// Name of the environment variable whose value marks the processes of one tree (STATE.md 3.4).
@@ -56,6 +58,23 @@ pub struct TreeUsage {
     /// Their processor time, with that of the children they have waited for. Orphans that ended are not counted, so the
     /// value may fall.
     pub cpu: Duration,
+    /// Time since the youngest of them began; zero when there is none.
+    pub since_youngest: Duration,
+}
+
+/// When data last came in on the network connections of a tree.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Reception {
+    /// Time since data came in at the child itself; absent without a connection.
+    pub at_child: Option<Duration>,
+    /// Time since data came in at a descendant; absent without a connection.
+    pub at_descendants: Option<Duration>,
+}
+
+fn of_ticks(ticks: u64) -> Duration {
+    let per_second = clock_ticks_per_second().max(1);
+    let rest = Duration::from_secs(ticks % per_second);
+    Duration::from_secs(ticks / per_second) + rest / u32::try_from(per_second).unwrap_or(u32::MAX)
 }
 
 /// What became of a signal.
@@ -130,12 +149,30 @@ impl Tree {
         let snapshot = procfs::all()?;
         let members = self.select(&snapshot)?;
         let ticks = members.iter().fold(0_u64, |sum, stat| sum.saturating_add(stat.cpu_ticks));
-        let per_second = clock_ticks_per_second().max(1);
+        let youngest = members.iter().map(|stat| stat.identity.start_time).max();
         Ok(TreeUsage {
             processes: u32::try_from(members.len()).unwrap_or(u32::MAX),
-            cpu: Duration::from_secs(ticks / per_second)
-                + Duration::from_secs(ticks % per_second) / u32::try_from(per_second).unwrap_or(u32::MAX),
+            cpu: of_ticks(ticks),
+            since_youngest: youngest
+                .map_or(Duration::ZERO, |start| boot_clock().saturating_sub(of_ticks(start))),
         })
+    }
+
+    /// When data last came in, on established TCP connections of this network namespace. What is in another one is not seen.
+    ///
+    /// # Errors
+    /// As for [`Tree::members`], or the kernel does not tell.
+    pub fn reception(&self) -> io::Result<Reception> {
+        let ages = sockets::since_last_data()?;
+        let mut reception = Reception::default();
+        for member in self.members()? {
+            let youngest =
+                sockets::of_process(member.pid).iter().filter_map(|socket| ages.get(socket)).min().copied();
+            let place =
+                if member == self.root { &mut reception.at_child } else { &mut reception.at_descendants };
+            *place = [*place, youngest].into_iter().flatten().min();
+        }
+        Ok(reception)
     }
 
     fn signal_all(&self, signal: Signal) -> io::Result<usize> {

@@ -116,6 +116,25 @@ fn nothing_is_created_outside() {
 }
 
 #[test]
+fn a_granted_file_is_written_and_cut_and_nothing_more() {
+    let place = Place::new();
+    fs::write(place.path("outside/other"), "other").expect("a file");
+    let granted = |script: &str| {
+        let mut spec = place.script(script);
+        let mut fence = place.fence();
+        fence.files.push(place.path("outside/other"));
+        spec.fence = Fence::Ours(fence);
+        start(spec).ending() == Ending::Exited(0)
+    };
+    assert!(granted("set -e; echo a >>outside/other; : >outside/other; echo b >outside/other"));
+    for script in ["rm outside/other", "mv outside/other granted/taken", "ln outside/other outside/more"] {
+        assert!(!granted(script), "{script}");
+    }
+    assert_eq!(place.outside(), ["file", "other"]);
+    assert_eq!(fs::read_to_string(place.path("outside/other")).expect("a file"), "b\n");
+}
+
+#[test]
 fn nothing_outside_is_changed() {
     Place::new().assert_refused(&[
         "echo x >outside/file",

@@ -1,29 +1,30 @@
 //! Reading an event stream: one JSON object a line, split at 0x0A only, as it comes (providers.md 1.9 and Decisions 7).
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, Read};
 
-use record::json::{self, DecodeError, LINE_MAX_BYTES};
-use serde_json::{Map, Value};
+use memchr::memchr;
+use record::json::{DecodeError, LINE_MAX_BYTES, LineReader, Object, Value};
+use serde_json::Map;
 
-const BUFFER_BYTES: usize = 64 << 10;
+const PIECE_BYTES: usize = 64 << 10;
 
 /// One event.
-pub(crate) struct Event {
+pub(crate) struct Event<'a> {
     /// Its `type`, not empty.
-    pub(crate) kind: String,
+    pub(crate) kind: &'a str,
     /// All of it.
-    pub(crate) fields: Map<String, Value>,
+    pub(crate) fields: Object<'a>,
 }
 
-impl Event {
+impl<'a> Event<'a> {
     /// A field that must be an object.
-    pub(crate) fn object(&self, name: &str) -> Result<&Map<String, Value>, Fault> {
+    pub(crate) fn object(&self, name: &str) -> Result<Object<'a>, Fault> {
         self.fields.get(name).and_then(Value::as_object).ok_or_else(|| self.malformed())
     }
 
     /// A field that must be a text.
-    pub(crate) fn text(&self, name: &str) -> Result<&str, Fault> {
-        text(&self.fields, name).ok_or_else(|| self.malformed())
+    pub(crate) fn text(&self, name: &str) -> Result<&'a str, Fault> {
+        self.fields.text(name).ok_or_else(|| self.malformed())
     }
 
     /// The event has its kind but not its fields.
@@ -37,13 +38,13 @@ impl Event {
     }
 
     fn name(&self) -> String {
-        crate::screen::words(&self.kind)
+        crate::screen::words(self.kind)
     }
 }
 
-/// The text of a field.
-pub(crate) fn text<'a>(object: &'a Map<String, Value>, name: &str) -> Option<&'a str> {
-    object.get(name).and_then(Value::as_str)
+/// The text of a field of an object that was copied out of its line.
+pub(crate) fn text<'a>(object: &'a Map<String, serde_json::Value>, name: &str) -> Option<&'a str> {
+    object.get(name)?.as_str()
 }
 
 /// A stream breaks its grammar; one sentence that repeats of the content at most an event's kind.
@@ -66,25 +67,18 @@ pub(crate) struct Reading {
 /// Hands every event to `take`, until the stream ends or a fault shows. Needs memory for one line.
 pub(crate) fn read(
     stream: &mut dyn Read,
-    mut take: impl FnMut(Event) -> Result<(), Fault>,
+    mut take: impl FnMut(&Event<'_>) -> Result<(), Fault>,
 ) -> io::Result<Reading> {
-    let mut stream = BufReader::with_capacity(BUFFER_BYTES, stream);
     let mut reading = Reading::default();
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        // Two bytes more than a line may have: its line feed, and one that shows that it is too long.
-        let length = stream.by_ref().take(LINE_MAX_BYTES as u64 + 2).read_until(b'\n', &mut line)?;
-        if length == 0 {
-            return Ok(reading);
-        }
-        let complete = line.pop_if(|last| *last == b'\n').is_some();
-        let taken = match parse(&line) {
+    let mut lines = Lines { stream, bytes: Vec::new(), start: 0 };
+    let mut reader = LineReader::default();
+    while let Some((line, is_complete)) = lines.next()? {
+        let taken = match parse(&mut reader, line) {
             Ok(event) => {
                 reading.events += 1;
-                take(event)
+                take(&event)
             }
-            Err(_) if !complete && line.len() <= LINE_MAX_BYTES => {
+            Err(_) if !is_complete && line.len() <= LINE_MAX_BYTES => {
                 reading.truncated = true;
                 Ok(())
             }
@@ -96,7 +90,37 @@ pub(crate) fn read(
         };
         if let Err(fault) = taken {
             reading.fault = Some(fault);
-            return Ok(reading);
+            break;
+        }
+    }
+    Ok(reading)
+}
+
+/// Cuts a stream into lines where it was read to.
+struct Lines<'a> {
+    stream: &'a mut dyn Read,
+    bytes: Vec<u8>,
+    /// Where the next line begins.
+    start: usize,
+}
+
+impl Lines<'_> {
+    /// The next line without its line feed, and whether it had one. One that is too long is cut behind the bound.
+    fn next(&mut self) -> io::Result<Option<(&[u8], bool)>> {
+        let mut searched = self.start;
+        loop {
+            if let Some(length) = memchr(b'\n', &self.bytes[searched..]) {
+                let start = std::mem::replace(&mut self.start, searched + length + 1);
+                return Ok(Some((&self.bytes[start..searched + length], true)));
+            }
+            self.bytes.drain(..std::mem::take(&mut self.start));
+            searched = self.bytes.len();
+            let is_too_long = searched > LINE_MAX_BYTES;
+            if is_too_long || (&mut *self.stream).take(PIECE_BYTES as u64).read_to_end(&mut self.bytes)? == 0
+            {
+                self.start = searched;
+                return Ok((searched > 0).then_some((self.bytes.as_slice(), false)));
+            }
         }
     }
 }
@@ -122,8 +146,8 @@ impl NoEvent {
     }
 }
 
-fn parse(line: &[u8]) -> Result<Event, NoEvent> {
-    let fields = json::parse_line(line).map_err(|error| match error {
+fn parse<'a>(reader: &'a mut LineReader, line: &'a [u8]) -> Result<Event<'a>, NoEvent> {
+    let fields = reader.read(line).map_err(|error| match error {
         DecodeError::TooLarge { .. } => NoEvent::TooLong,
         DecodeError::NotUtf8 { .. }
         | DecodeError::Syntax { .. }
@@ -131,8 +155,8 @@ fn parse(line: &[u8]) -> Result<Event, NoEvent> {
         | DecodeError::NotAnObject => NoEvent::NoObject,
         _ => NoEvent::Ambiguous,
     })?;
-    match text(&fields, "type") {
-        Some(kind) if !kind.is_empty() => Ok(Event { kind: kind.to_owned(), fields }),
+    match fields.text("type") {
+        Some(kind) if !kind.is_empty() => Ok(Event { kind, fields }),
         _ => Err(NoEvent::Untyped),
     }
 }
@@ -145,7 +169,7 @@ mod tests {
         let mut kinds = Vec::new();
         let mut stream = stream;
         let reading = read(&mut stream, |event| {
-            kinds.push(event.kind);
+            kinds.push(event.kind.to_owned());
             Ok(())
         });
         (kinds, reading.unwrap())

@@ -47,7 +47,7 @@ pub struct Judgement {
 /// What the sealed bytes prove.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// A complete success; the answer, which is not blank, was written to the sink.
+    /// A complete success; the answer, which is not blank, was written to the sink as a whole.
     Success,
     /// The provider's own, final, structured error.
     ProviderError {
@@ -92,10 +92,11 @@ pub trait Judge: Sync {
         }
     }
 
-    /// Judges. The answer is written to the sink only with [`Finding::Success`].
+    /// Judges. What is in the sink counts with [`Finding::Success`] only: a judge may write what it takes for the answer
+    /// before it knows whether it is one.
     ///
     /// # Errors
-    /// Those of the readers and of the sink; never anything that the evidence says.
+    /// Those of the readers, and with a success those of the sink; never anything that the evidence says.
     fn judge(&self, evidence: Evidence<'_>, answer: &mut dyn Write) -> io::Result<Judgement>;
 }
 

@@ -26,6 +26,7 @@ mod options;
 mod pi;
 mod probe;
 mod profile;
+mod raw_text;
 mod roots;
 mod runner;
 mod screen;

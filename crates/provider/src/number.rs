@@ -1,12 +1,12 @@
 //! Numbers of a provider that are kept as decimal text (providers.md 1.11).
 
-use serde_json::Value;
+use record::json::Value;
 
 use crate::limits::DECIMAL_MAX_BYTES;
 
 /// A number that is not negative as decimal text, without an exponent; `None` for anything else, or when that would be too
 /// long.
-pub(crate) fn decimal_text(value: &Value) -> Option<String> {
+pub(crate) fn decimal_text(value: Value<'_>) -> Option<String> {
     let text = match value.as_u64() {
         Some(whole) => whole.to_string(),
         None => value.as_f64().filter(|number| *number >= 0.0)?.abs().to_string(),
@@ -16,6 +16,8 @@ pub(crate) fn decimal_text(value: &Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use record::json::LineReader;
+
     use super::*;
 
     #[test]
@@ -34,8 +36,10 @@ mod tests {
             ("\"1\"", None),
             ("null", None),
         ] {
-            let value: Value = serde_json::from_str(number).unwrap();
-            assert_eq!(decimal_text(&value).as_deref(), text, "{number}");
+            let line = format!("{{\"n\":{number}}}");
+            let mut reader = LineReader::default();
+            let value = reader.read(line.as_bytes()).unwrap().get("n").unwrap();
+            assert_eq!(decimal_text(value).as_deref(), text, "{number}");
         }
     }
 }

@@ -6,148 +6,168 @@
 use memchr::memchr3;
 
 use crate::limits::{SKIM_MAX_DEPTH, SKIM_TEXT_MAX_BYTES};
+use crate::raw_text::decode;
 
 /// The wanted values of one line, by their path (`item.type`; array positions have no name). Of values under the same path
 /// the last counts.
-#[derive(Debug, Default)]
-pub(crate) struct Fields(Vec<(&'static str, String)>);
+#[derive(Debug)]
+pub(crate) struct Fields {
+    wanted: &'static [&'static str],
+    values: Vec<String>,
+    found: Paths,
+}
+
+/// A set of wanted paths, one bit for each.
+type Paths = u64;
 
 impl Fields {
     /// The value of a path: a text, or a number or `true`, `false` as it is written.
     pub(crate) fn get(&self, path: &str) -> Option<&str> {
-        self.0.iter().find(|field| field.0 == path).map(|field| field.1.as_str())
+        members(self.found).find(|index| self.wanted[*index] == path).map(|index| self.values[index].as_str())
     }
 
     /// The value of a path as a count.
     pub(crate) fn count(&self, path: &str) -> Option<u64> {
         self.get(path)?.parse().ok()
     }
-
-    fn set(&mut self, path: &'static str, value: String) {
-        match self.0.iter_mut().find(|field| field.0 == path) {
-            Some(field) => field.1 = value,
-            None => self.0.push((path, value)),
-        }
-    }
 }
 
 /// The scanner of one stream.
 #[derive(Debug)]
 pub(crate) struct Skim {
-    wanted: &'static [&'static str],
+    /// The keys of each wanted path.
+    keys: Vec<Vec<&'static str>>,
+    all: Paths,
     fields: Fields,
     /// The containers that are open; those beyond [`SKIM_MAX_DEPTH`] are only counted.
     open: Vec<Container>,
     too_deep: usize,
     state: State,
-    /// The raw bytes of the text or word being read, cut.
+    target: Target,
+    /// The raw bytes of the text or word being read, cut, if it has a target.
     raw: Vec<u8>,
-    /// Up to where `raw` can be cut without cutting a character or escape.
-    whole: usize,
+    /// The last key that had escapes.
+    key: String,
 }
 
-#[derive(Debug)]
-enum Container {
-    Array,
-    /// An object, the key whose value is being read, and whether the next text is a key.
-    Object {
-        key: Option<String>,
-        expects_key: bool,
-    },
+#[derive(Clone, Copy, Debug)]
+struct Container {
+    /// Whether the next text is a key; never in an array.
+    expects_key: bool,
+    is_object: bool,
+    /// How many objects are open with it.
+    depth: usize,
+    /// The paths that lead into it.
+    leading: Paths,
+    /// The paths that lead on to the value being read.
+    at: Paths,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     Between,
-    Text { escaped: bool, digits: u8 },
+    Text { escaped: bool },
     Word,
 }
 
+/// What the text or word being read is good for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Target {
+    Nothing,
+    /// It is the key of a value that may be wanted or hold a wanted one.
+    Key,
+    /// It is the wanted value of that index.
+    Value(usize),
+}
+
 impl Skim {
-    /// A scanner for these paths.
+    /// A scanner for these paths, 64 at most.
     pub(crate) fn new(wanted: &'static [&'static str]) -> Self {
+        assert!((1..=Paths::BITS as usize).contains(&wanted.len()), "too many paths");
         Self {
-            wanted,
-            fields: Fields::default(),
+            all: Paths::MAX >> (Paths::BITS as usize - wanted.len()),
+            keys: wanted.iter().map(|path| path.split('.').collect()).collect(),
+            fields: Fields { wanted, values: vec![String::new(); wanted.len()], found: 0 },
             open: Vec::new(),
             too_deep: 0,
             state: State::Between,
+            target: Target::Nothing,
             raw: Vec::new(),
-            whole: 0,
+            key: String::new(),
         }
     }
 
     /// Takes the next bytes; `line` gets the values of each line that ends in them.
     pub(crate) fn feed(&mut self, bytes: &[u8], mut line: impl FnMut(&Fields)) {
         let mut rest = bytes;
-        while let Some((&byte, after)) = rest.split_first() {
-            rest = after;
-            if byte == b'\n' {
+        while let Some(byte) = rest.first() {
+            let taken = if *byte == b'\n' {
                 self.end_word();
                 line(&self.fields);
-                *self = Self::new(self.wanted);
+                self.begin();
+                1
             } else {
-                self.take(byte);
-                rest = self.passed_over(rest);
-            }
+                self.take(rest)
+            };
+            rest = &rest[taken..];
         }
-    }
-
-    /// What is left of the bytes behind those of a text that is cut already: only its end, an escape or the end of the line count.
-    fn passed_over<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
-        let cut = self.raw.len() == SKIM_TEXT_MAX_BYTES;
-        if !cut || self.state != (State::Text { escaped: false, digits: 0 }) {
-            return bytes;
-        }
-        let end = memchr3(b'"', b'\\', b'\n', bytes).unwrap_or(bytes.len());
-        &bytes[end..]
     }
 
     /// The same for objects that may go over several lines: each ends with its closing brace.
     pub(crate) fn feed_objects(&mut self, bytes: &[u8], mut object: impl FnMut(&Fields)) {
-        for &byte in bytes {
+        let mut rest = bytes;
+        while let Some(byte) = rest.first() {
             let within = !self.open.is_empty();
-            self.take(if byte == b'\n' { b' ' } else { byte });
+            let taken = self.take(if *byte == b'\n' { b" " } else { rest });
             if within && self.open.is_empty() {
                 object(&self.fields);
-                *self = Self::new(self.wanted);
+                self.begin();
             }
+            rest = &rest[taken..];
         }
     }
 
-    fn take(&mut self, byte: u8) {
-        match self.state {
-            State::Text { escaped: false, digits: 0 } if byte == b'"' => {
-                self.state = State::Between;
-                self.end_text();
+    /// Forgets what was read.
+    fn begin(&mut self) {
+        self.fields.found = 0;
+        self.open.clear();
+        self.too_deep = 0;
+        self.state = State::Between;
+    }
+
+    /// Takes at least the first byte, and the next ones of the same text up to a line feed; how many they are.
+    fn take(&mut self, bytes: &[u8]) -> usize {
+        let State::Text { escaped } = self.state else {
+            self.structure(bytes[0]);
+            return 1;
+        };
+        let ordinary = if escaped { 1 } else { ordinary(bytes) };
+        if bytes.get(ordinary) == Some(&b'"') {
+            if self.raw.is_empty() {
+                self.end_text(&bytes[..ordinary.min(SKIM_TEXT_MAX_BYTES)]);
+            } else {
+                self.keep(&bytes[..ordinary]);
+                let raw = std::mem::take(&mut self.raw);
+                self.end_text(&raw);
+                self.raw = raw;
             }
-            State::Text { escaped, digits } => {
-                let (escaped, digits) = match (escaped, digits, byte) {
-                    (true, _, b'u') => (false, 4),
-                    (true, ..) => (false, 0),
-                    (false, 1.., _) => (false, digits - 1),
-                    (false, 0, b'\\') => (true, 0),
-                    (false, 0, _) => (false, 0),
-                };
-                self.keep(byte);
-                self.state = State::Text { escaped, digits };
-                let ends_character = self.raw.len() < SKIM_TEXT_MAX_BYTES && !escaped && digits == 0;
-                if ends_character && std::str::from_utf8(&self.raw[self.whole..]).is_ok() {
-                    self.whole = self.raw.len();
-                }
-            }
-            State::Between | State::Word => self.structure(byte),
+            return ordinary + 1;
         }
+        self.keep(&bytes[..ordinary.max(1)]);
+        self.state = State::Text { escaped: ordinary == 0 };
+        ordinary.max(1)
     }
 
     fn structure(&mut self, byte: u8) {
         match byte {
             b'"' => {
                 self.end_word();
-                self.state = State::Text { escaped: false, digits: 0 };
+                self.state = State::Text { escaped: false };
+                self.target = self.target();
+                self.raw.clear();
             }
-            b'{' => self.enter(Container::Object { key: None, expects_key: true }),
-            b'[' => self.enter(Container::Array),
+            b'{' => self.enter(true),
+            b'[' => self.enter(false),
             b'}' | b']' => {
                 self.end_word();
                 match self.too_deep.checked_sub(1) {
@@ -155,23 +175,20 @@ impl Skim {
                     None => drop(self.open.pop()),
                 }
             }
-            b',' => {
+            b',' | b':' => {
                 self.end_word();
-                if let Some(Container::Object { expects_key, .. }) = self.innermost() {
-                    *expects_key = true;
-                }
-            }
-            b':' => {
-                self.end_word();
-                if let Some(Container::Object { expects_key, .. }) = self.innermost() {
-                    *expects_key = false;
+                if let Some(container) = self.innermost() {
+                    container.expects_key = container.is_object && byte == b',';
                 }
             }
             b' ' | b'\t' | b'\r' => self.end_word(),
             _ => {
-                self.state = State::Word;
-                self.keep(byte);
-                self.whole = self.raw.len();
+                if self.state != State::Word {
+                    self.state = State::Word;
+                    self.target = self.target();
+                    self.raw.clear();
+                }
+                self.keep(&[byte]);
             }
         }
     }
@@ -180,61 +197,99 @@ impl Skim {
         if self.too_deep == 0 { self.open.last_mut() } else { None }
     }
 
-    fn enter(&mut self, container: Container) {
+    fn enter(&mut self, is_object: bool) {
         self.end_word();
-        if self.open.len() < SKIM_MAX_DEPTH { self.open.push(container) } else { self.too_deep += 1 }
+        if self.open.len() == SKIM_MAX_DEPTH {
+            self.too_deep += 1;
+            return;
+        }
+        let around = self.open.last();
+        let leading = around.map_or(self.all, |container| container.at);
+        self.open.push(Container {
+            expects_key: is_object,
+            is_object,
+            depth: around.map_or(0, |container| container.depth) + usize::from(is_object),
+            leading,
+            at: if is_object { 0 } else { leading },
+        });
     }
 
-    fn keep(&mut self, byte: u8) {
-        if self.raw.len() < SKIM_TEXT_MAX_BYTES {
-            self.raw.push(byte);
+    fn keep(&mut self, bytes: &[u8]) {
+        if self.target != Target::Nothing {
+            let free = SKIM_TEXT_MAX_BYTES - self.raw.len();
+            self.raw.extend_from_slice(&bytes[..bytes.len().min(free)]);
         }
     }
 
-    fn end_text(&mut self) {
-        let text = decoded(&self.raw[..self.whole]);
-        (self.raw, self.whole) = (Vec::new(), 0);
-        match self.innermost() {
-            Some(Container::Object { key, expects_key: true }) => *key = Some(text),
-            _ => self.value(text),
+    fn end_text(&mut self, raw: &[u8]) {
+        self.state = State::Between;
+        match (self.target, self.open.last_mut()) {
+            (Target::Value(index), _) => {
+                decode(raw, &mut self.fields.values[index]);
+                self.fields.found |= 1 << index;
+            }
+            (Target::Key, Some(container)) => {
+                let key = if raw.contains(&b'\\') {
+                    decode(raw, &mut self.key);
+                    self.key.as_bytes()
+                } else {
+                    raw
+                };
+                let part = container.depth - 1;
+                container.at = 0;
+                for index in members(container.leading) {
+                    let leads_on = self.keys[index].get(part).is_some_and(|part| part.as_bytes() == key);
+                    container.at |= Paths::from(leads_on) << index;
+                }
+            }
+            _ => {}
         }
     }
 
     fn end_word(&mut self) {
-        if self.state == State::Word {
-            self.state = State::Between;
-            let word = String::from_utf8_lossy(&self.raw).into_owned();
-            (self.raw, self.whole) = (Vec::new(), 0);
-            self.value(word);
+        if self.state != State::Word {
+            return;
+        }
+        self.state = State::Between;
+        if let Target::Value(index) = self.target {
+            let value = &mut self.fields.values[index];
+            value.clear();
+            value.push_str(&String::from_utf8_lossy(&self.raw));
+            self.fields.found |= 1 << index;
         }
     }
 
-    fn value(&mut self, value: String) {
-        if self.too_deep == 0
-            && let Some(path) = self.wanted.iter().find(|path| self.is_at(path))
-        {
-            self.fields.set(path, value);
+    /// What a text or word that begins here is good for.
+    fn target(&self) -> Target {
+        match self.open.last().filter(|_| self.too_deep == 0) {
+            Some(Container { expects_key: true, leading: 1.., .. }) => Target::Key,
+            Some(Container { expects_key: false, depth, at, .. }) => members(*at)
+                .find(|index| self.keys[*index].len() == *depth)
+                .map_or(Target::Nothing, Target::Value),
+            _ => Target::Nothing,
         }
-    }
-
-    fn is_at(&self, path: &str) -> bool {
-        let mut keys = self.open.iter().filter_map(|container| match container {
-            Container::Object { key, .. } => Some(key.as_deref().unwrap_or_default()),
-            Container::Array => None,
-        });
-        path.split('.').all(|part| keys.next() == Some(part)) && keys.next().is_none()
     }
 }
 
-/// The text of a raw JSON string whose end may be cut off.
-fn decoded(raw: &[u8]) -> String {
-    const HALF_PAIR_LENGTH: usize = "\\ud83d".len();
-    // Where a pair of surrogates was cut in two, its first half has to go.
-    let shorter = &raw[..raw.len().saturating_sub(HALF_PAIR_LENGTH)];
-    [raw, shorter]
+/// How many bytes come before the end of a text, an escape or the end of the line. Most texts are short.
+fn ordinary(bytes: &[u8]) -> usize {
+    const SHORT_BYTES: usize = 24;
+    let is_special = |byte: &u8| matches!(byte, b'"' | b'\\' | b'\n');
+    let (short, rest) = bytes.split_at(bytes.len().min(SHORT_BYTES));
+    short
         .iter()
-        .find_map(|raw| serde_json::from_slice(&[b"\"", *raw, b"\""].concat()).ok())
-        .unwrap_or_default()
+        .position(is_special)
+        .or_else(|| Some(short.len() + memchr3(b'"', b'\\', b'\n', rest)?))
+        .unwrap_or(bytes.len())
+}
+
+/// The indexes in a set, from the least.
+fn members(mut paths: Paths) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let index = (paths != 0).then(|| paths.trailing_zeros() as usize);
+        paths &= paths.wrapping_sub(1);
+        index
+    })
 }
 
 #[cfg(test)]
@@ -245,8 +300,13 @@ mod tests {
 
     fn lines(stream: &[u8]) -> Vec<Vec<(&'static str, String)>> {
         let mut found = Vec::new();
-        Skim::new(WANTED).feed(stream, |fields| found.push(fields.0.clone()));
+        Skim::new(WANTED).feed(stream, |fields| found.push(all(fields)));
         found
+    }
+
+    fn all(fields: &Fields) -> Vec<(&'static str, String)> {
+        let found = |path: &&'static str| Some((*path, fields.get(path)?.to_owned()));
+        WANTED.iter().filter_map(found).collect()
     }
 
     #[test]
@@ -297,7 +357,7 @@ mod tests {
     fn objects_end_with_their_braces() {
         let mut found = Vec::new();
         let stream = b"{\n \"type\":\n\"}{\",\n\"item\": {}\n}\n{\"type\":\"b\"}{";
-        Skim::new(WANTED).feed_objects(stream, |fields| found.push(fields.0.clone()));
+        Skim::new(WANTED).feed_objects(stream, |fields| found.push(all(fields)));
         assert_eq!(found, [[("type", "}{".to_owned())], [("type", "b".to_owned())]]);
     }
 

@@ -265,3 +265,36 @@ fn grok_writes_its_login_and_gemini_writes_nothing() {
         assert_eq!(roots(&asked("gemini:run", lane, Permission::ReadOnly), &host), [""; 0], "{lane}");
     }
 }
+
+#[test]
+fn glm_writes_the_workspace_in_the_builder_lane_alone() {
+    let host = || FakeHost::new().file("/opt/bin/delegation-glm", b"\x7fELF runner");
+    let asked = |lane: &str, permission| {
+        let mut request = request("glm:run", permission);
+        request.requested_config.lane = Some(lane.to_owned());
+        request
+    };
+    for (lane, permission, expected) in [
+        ("scout", Permission::ReadOnly, vec![]),
+        ("clerk", Permission::ReadOnly, vec![]),
+        ("builder", Permission::WorkspaceWrite, vec!["/home/u/work"]),
+    ] {
+        let draft = plan(&asked(lane, permission), &host()).unwrap();
+        let roots = &draft.launch.effective_config.writable_roots;
+        assert_eq!(roots.iter().map(|root| root.as_str()).collect::<Vec<_>>(), expected, "{lane}");
+        let other = match permission {
+            Permission::ReadOnly => Permission::WorkspaceWrite,
+            _ => Permission::ReadOnly,
+        };
+        assert!(matches!(plan(&asked(lane, other), &host()), Err(PlanError::InvalidOption { .. })));
+    }
+    let host = host()
+        .variable("DELEGATION_GLM_CLAUDE_BIN", "/opt/claude")
+        .variable("DELEGATION_GLM_KEY_FILE", "/home/u/zai.env")
+        .variable("ZAI_API_KEY", "planted");
+    let launch = plan(&asked("scout", Permission::ReadOnly), &host).unwrap().launch;
+    for entry in ["DELEGATION_GLM_CLAUDE_BIN=/opt/claude", "DELEGATION_GLM_KEY_FILE=/home/u/zai.env"] {
+        assert!(launch.environment.iter().any(|own| own == entry), "{entry}");
+    }
+    assert!(!launch.environment.concat().contains("planted"));
+}

@@ -1,11 +1,12 @@
 //! What a running turn is doing. An observation; nothing acts on it (CLI.md "The task answer").
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::vocabulary::vocabulary;
 
 /// The live summary of a running task.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Activity {
     /// Seconds since the budget began.
     pub elapsed_seconds: f64,
@@ -31,7 +32,7 @@ pub struct Activity {
 }
 
 /// The last event of the provider.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LastEvent {
     /// The provider's own word for the kind of event.
     pub kind: String,
@@ -44,15 +45,15 @@ pub struct LastEvent {
 vocabulary! {
     /// One word for what a running turn does.
     Diagnosis {
-        /// A tool runs and something moves.
+        /// A tool runs, and something moves: output, processor time, new processes.
         ToolRunning = "tool-running",
-        /// The model is at work.
+        /// No tool runs, and something moves: the model is at work.
         ModelWorking = "model-working",
-        /// A tool runs and nothing moves.
+        /// A tool runs, and nothing has moved for a while.
         ToolSilent = "tool-silent",
-        /// Nothing moves.
+        /// No tool runs, and nothing has moved for a while.
         Waiting = "waiting",
-        /// No event yet.
+        /// No event has come yet, and it is early.
         Starting = "starting",
     }
 }

@@ -1,5 +1,6 @@
 //! The task answer: what every command on one task prints (CLI.md "The task answer", predecessor-core 1.4).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::activity::Activity;
@@ -13,7 +14,7 @@ use crate::words::{Admission, ContinuationMode, Liveness, Publication, Superviso
 use crate::{RootId, Sha256Digest, TaskId};
 
 /// One answer; one line of JSON on standard output. Answer text of the provider is never in it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Answer {
     /// Always 1.
     pub schema_version: u32,
@@ -132,6 +133,25 @@ impl Answer {
         self
     }
 
+    /// What a lead must know of one among very many tasks: which it is, where it stands, what failed and what to do. Of bounded
+    /// length, so that [`WAIT_TASKS_MAX_COUNT`](crate::limits::WAIT_TASKS_MAX_COUNT) of them fit into one answer.
+    #[must_use]
+    pub fn abridged(&self) -> Self {
+        Self {
+            root_id: self.root_id,
+            task_id: self.task_id,
+            admission: self.admission,
+            liveness: self.liveness,
+            publication: self.publication,
+            status: self.status,
+            pruned: self.pruned,
+            pending: self.pending,
+            next_action: self.next_action,
+            failure: self.failure,
+            ..Self::new(&self.command)
+        }
+    }
+
     /// The answer as one line of JSON with its newline, at most [`ANSWER_MAX_BYTES`] long: an `error` that would make it
     /// longer is shortened on a character border, to 4096 bytes, then to half of that again and again.
     ///
@@ -206,7 +226,7 @@ vocabulary! {
 }
 
 /// One file of the evidence.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RawFile {
     /// Absolute path.
     pub path: String,
@@ -223,7 +243,7 @@ pub struct RawFile {
 }
 
 /// What the supervisor knows of a task.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SupervisorView {
     /// Which supervisor.
     pub kind: SupervisorKind,
@@ -238,6 +258,12 @@ pub struct SupervisorView {
     /// Its name of the job.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub job: Option<String>,
+    /// The machine that it gave the job to, where there are several.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub node: Option<String>,
+    /// Why the job waits, or how it ended, in the supervisor's own word. Says nothing about the turn.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reason: Option<String>,
 }
 
 vocabulary! {
@@ -257,7 +283,7 @@ vocabulary! {
 }
 
 /// One stop request and what came of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StopView {
     /// Names the request.
     pub request_id: Nonce,
@@ -270,7 +296,7 @@ pub struct StopView {
 }
 
 /// What a watch still waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Pending {
     /// The kind of thing.
     pub kind: PendingKind,
@@ -287,7 +313,7 @@ vocabulary! {
 }
 
 /// Whether and how the conversation can go on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Continuation {
     /// Whether it can.
     pub resumable: bool,

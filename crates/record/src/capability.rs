@@ -1,5 +1,6 @@
 //! What a profile can do: `providers` and `capabilities` (predecessor-core 1.6, 1.7; providers.md 1.2).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::ProfileId;
@@ -7,7 +8,7 @@ use crate::vocabulary::vocabulary;
 use crate::words::{ContinuationMode, Fence, Permission, ProfileOption, ReadOnlyMechanism};
 
 /// One profile as the catalogue describes it, without any look at the host.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Description {
     /// The profile.
     pub id: ProfileId,
@@ -24,7 +25,7 @@ pub struct Description {
 }
 
 /// How a profile enforces read-only.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadOnlyDescription {
     /// Whether the mode is offered.
     pub supported: bool,
@@ -35,7 +36,7 @@ pub struct ReadOnlyDescription {
 }
 
 /// What is asked of the executable before a launch.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RuntimeDescription {
     /// The executable's name on PATH; absent when the program is ours.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -48,7 +49,7 @@ pub struct RuntimeDescription {
 }
 
 /// The capability object (predecessor-core 1.6).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Capability {
     /// Always `runtime-capability-v1`.
     pub contract: String,
@@ -128,7 +129,7 @@ vocabulary! {
 }
 
 /// Whether a live turn was accepted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LiveAcceptance {
     /// `not_run` or `blocked`.
     pub status: LiveStatus,

@@ -65,6 +65,12 @@ impl<R: Read> Read for DigestReader<R> {
     }
 }
 
-crate::id::text_form!(Sha256Digest, |digest| hexadecimal(&digest.0), |text| parse_hexadecimal(text)
-    .map(Sha256Digest)
-    .ok_or(crate::id::InvalidId("a digest is 64 lowercase hexadecimal characters")));
+crate::id::text_form!(
+    Sha256Digest,
+    |digest| hexadecimal(&digest.0),
+    |text| parse_hexadecimal(text)
+        .map(Sha256Digest)
+        .ok_or(crate::id::InvalidId("a digest is 64 lowercase hexadecimal characters")),
+    "A SHA-256 digest.",
+    "^[0-9a-f]{64}$"
+);

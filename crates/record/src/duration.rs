@@ -122,7 +122,13 @@ fn scaled(number: &str, unit: u64) -> Option<u64> {
     Some(value)
 }
 
-text_form!(Span, print, parse);
+text_form!(
+    Span,
+    print,
+    parse,
+    "A span of time, such as 90s, 30m0s or 1h30m0s.",
+    "^([0-9]+h)?([0-9]+m)?[0-9]+(\\.[0-9]+)?(ns|µs|ms|s)$"
+);
 
 #[cfg(test)]
 mod tests {

@@ -1,12 +1,13 @@
 //! The journal's events (CLI.md "Other answers").
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::vocabulary::vocabulary;
 use crate::{TaskId, Timestamp};
 
 /// One line of `journal.ndjson`. Its cursor is the place where it stands and is added by the reader.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Event {
     /// When it was written.

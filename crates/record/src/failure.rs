@@ -1,12 +1,13 @@
 //! The structured failure of an answer: a stable code, the stage, and what to do next (predecessor-core 1.5, CLI.md "Other
 //! answers").
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::vocabulary::vocabulary;
 
 /// `failure` of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
     /// The stable code.
     pub code: FailureCode,
@@ -17,11 +18,11 @@ pub struct Failure {
 }
 
 vocabulary! {
-    /// Stable codes of failures. Snake case, as in the predecessor.
+    /// Stable codes of failures, in snake case.
     FailureCode {
         /// The request breaks a rule of its own.
         InvalidRequest = "invalid_request",
-        /// The command line can not be read.
+        /// The command line can not be read, or names more tasks than fit into an answer.
         UsageError = "usage_error",
         /// The brief is missing, empty, too large or no regular file.
         BriefInvalid = "brief_invalid",
@@ -73,7 +74,8 @@ vocabulary! {
         CursorExpired = "cursor_expired",
         /// No such task in this root.
         TaskNotFound = "task_not_found",
-        /// A record or file of the task is damaged.
+        /// A record or file of the task is damaged. Without an outcome: so much of it that none can be written; nothing of it is
+        /// launched, and what ran and can be found is ended.
         EvidenceDamaged = "evidence_damaged",
         /// The content of the task was removed by retention.
         ContentPruned = "content_pruned",

@@ -1,5 +1,6 @@
 //! What `doctor` finds (CLI.md "Other answers").
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::vocabulary::vocabulary;
@@ -19,7 +20,7 @@ vocabulary! {
 }
 
 /// One thing that was looked at.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     /// What was looked at: a stable word, with the profile behind a colon where there is one for each profile. Several damaged
     /// records have the same.

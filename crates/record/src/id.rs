@@ -34,9 +34,20 @@ pub(crate) fn parse_hexadecimal<const LENGTH: usize>(text: &str) -> Option<[u8; 
     Some(bytes)
 }
 
-/// Gives a newtype its one text form: Display, Debug, FromStr and serde.
+/// Gives a newtype its one text form: Display, Debug, FromStr, serde, and the schema with its meaning and its pattern, which
+/// may allow more than is parsed.
 macro_rules! text_form {
-    ($name:ident, $print:expr, $parse:expr) => {
+    ($name:ident, $print:expr, $parse:expr, $meaning:literal, $pattern:literal) => {
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "description": $meaning, "type": "string", "pattern": $pattern })
+            }
+        }
+
         impl std::fmt::Display for $name {
             fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 let print: fn(&$name) -> String = $print;
@@ -76,7 +87,7 @@ macro_rules! text_form {
 pub(crate) use text_form;
 
 macro_rules! random_id {
-    ($(#[$meta:meta])* $name:ident, $complaint:literal) => {
+    ($(#[$meta:meta])* $name:ident, $complaint:literal, $meaning:literal) => {
         $(#[$meta])*
         #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name([u8; 16]);
@@ -93,21 +104,21 @@ macro_rules! random_id {
             }
         }
 
-        text_form!($name, |id| hexadecimal(&id.0), |text| parse_hexadecimal(text).map($name).ok_or(InvalidId($complaint)));
+        text_form!($name, |id| hexadecimal(&id.0), |text| parse_hexadecimal(text).map($name).ok_or(InvalidId($complaint)), $meaning, "^[0-9a-f]{32}$");
     };
 }
 
 random_id! {
     /// Names one task. Text form: 32 lowercase hexadecimal characters (predecessor-core 2.2).
-    TaskId, "a task id is 32 lowercase hexadecimal characters"
+    TaskId, "a task id is 32 lowercase hexadecimal characters", "Names one task."
 }
 random_id! {
     /// Names one state root. Text form: 32 lowercase hexadecimal characters.
-    RootId, "a root id is 32 lowercase hexadecimal characters"
+    RootId, "a root id is 32 lowercase hexadecimal characters", "Names one state root."
 }
 random_id! {
     /// Tells one writer of a record from another with the same content (STATE.md 2).
-    Nonce, "a nonce is 32 lowercase hexadecimal characters"
+    Nonce, "a nonce is 32 lowercase hexadecimal characters", "Tells one writer from another."
 }
 
 /// Names a provider profile: `name:transport`, each half a letter followed by letters, digits, `-`, `_` or `.`, all lower
@@ -139,7 +150,13 @@ fn parse_profile_id(text: &str) -> Result<ProfileId, InvalidId> {
     }
 }
 
-text_form!(ProfileId, |id| id.0.clone(), parse_profile_id);
+text_form!(
+    ProfileId,
+    |id| id.0.clone(),
+    parse_profile_id,
+    "Names a provider profile, for example codex:exec.",
+    "^[a-z][a-z0-9._-]{0,63}:[a-z][a-z0-9._-]{0,63}$"
+);
 
 #[cfg(test)]
 mod tests {

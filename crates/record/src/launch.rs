@@ -1,5 +1,6 @@
 //! The records of a run: `launch.json`, `running.json`, `session.json`, `stop.json`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::id::Nonce;
@@ -9,7 +10,7 @@ use crate::words::{Containment, Fence};
 use crate::{AbsolutePath, ProfileId, RootId, Sha256Digest, TaskId, Timestamp};
 
 /// The content of `launch.json`: the only licence to execute the provider (STATE.md 3.4).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Launch {
     /// Always [`Record::SCHEMA_VERSION`].
@@ -48,7 +49,7 @@ pub struct Launch {
 impl Record for Launch {}
 
 /// The content of `running.json`: the process that waits at the gate or runs the provider.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Running {
     /// Always [`Record::SCHEMA_VERSION`].
@@ -61,6 +62,8 @@ pub struct Running {
     pub request_sha256: Sha256Digest,
     /// Digest of the bytes of `plan.json`.
     pub plan_sha256: Sha256Digest,
+    /// Digest of the bytes of `launch.json`.
+    pub launch_sha256: Sha256Digest,
     /// Process id.
     pub pid: u32,
     /// Start time of the process in clock ticks since boot; with the process id it names one process.
@@ -80,7 +83,7 @@ pub struct Running {
 impl Record for Running {}
 
 /// The content of `session.json`: the provider's conversation, as first seen.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Session {
     /// Always [`Record::SCHEMA_VERSION`].
@@ -104,7 +107,7 @@ pub struct Session {
 impl Record for Session {}
 
 /// The content of `stop.json`: the one request to end the task (STATE.md 4).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StopRequest {
     /// Always [`Record::SCHEMA_VERSION`].

@@ -8,6 +8,8 @@ pub const RECORD_MAX_DEPTH: usize = 64;
 pub const BRIEF_MAX_BYTES: u64 = 8 << 20;
 /// Largest answer object on standard output, in bytes (CLI.md "The task answer").
 pub const ANSWER_MAX_BYTES: usize = 1 << 20;
+/// Most tasks of one `wait`: the answer holds an abridged one for each in any case.
+pub const WAIT_TASKS_MAX_COUNT: usize = 2000;
 /// Longest diagnostic text kept in an answer that must be shortened, in bytes (predecessor-core 1.4).
 pub const DIAGNOSTIC_MAX_BYTES: usize = 4096;
 /// Longest refusal payload, in bytes (STATE.md 3.8).

@@ -1,11 +1,12 @@
 //! The models that a CLI lists: advisory, never an admission list (predecessor-core 1.7, providers.md 7).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::vocabulary::vocabulary;
 
 /// The models of one provider as its CLI lists them.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelCatalogue {
     /// How the listing went.
     pub status: ModelListStatus,
@@ -22,7 +23,7 @@ pub struct ModelCatalogue {
 }
 
 /// One model.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Model {
     /// What `--model` takes.
     pub id: String,

@@ -1,5 +1,6 @@
 //! `outcome.json`: the only terminal authority (STATE.md 3.8). No clock, so that judging again gives the same bytes.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::json::Record;
@@ -9,7 +10,7 @@ use crate::words::{Containment, Fence, Launched, ReasonCode, StopCause, Verdict}
 use crate::{ProfileId, RootId, Sha256Digest, TaskId, Timestamp};
 
 /// The content of `outcome.json`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Outcome {
     /// Always [`Record::SCHEMA_VERSION`].
@@ -66,7 +67,7 @@ pub struct Outcome {
 impl Record for Outcome {}
 
 /// Why an outcome is what it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reason {
     /// The class.
@@ -80,7 +81,7 @@ pub struct Reason {
 }
 
 /// The file that holds the answer or the refusal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Payload {
     /// `result.txt` or `refusal.txt`, in the task directory.
@@ -92,7 +93,7 @@ pub struct Payload {
 }
 
 /// One sealed artifact.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Artifact {
     /// Path relative to the task directory.
@@ -104,7 +105,7 @@ pub struct Artifact {
 }
 
 /// The provider's conversation at the end of the turn.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OutcomeSession {
     /// The profile.

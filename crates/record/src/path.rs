@@ -68,7 +68,13 @@ fn parse(text: &str) -> Result<AbsolutePath, InvalidId> {
     Ok(AbsolutePath(text.to_owned()))
 }
 
-text_form!(AbsolutePath, |path| path.0.clone(), parse);
+text_form!(
+    AbsolutePath,
+    |path| path.0.clone(),
+    parse,
+    "An absolute path without `.`, `..` or empty parts.",
+    "^/"
+);
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,7 @@
 //! `plan.json`: what will be launched, and why it is allowed. Computed once at admission and once more at the launch
 //! boundary from what is recorded here; the two must agree (STATE.md 3.1, 3.4).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::json::Record;
@@ -9,7 +10,7 @@ use crate::words::{Fence, Permission};
 use crate::{AbsolutePath, ProfileId, RootId, Sha256Digest, TaskId};
 
 /// The content of `plan.json`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Plan {
     /// Always [`Record::SCHEMA_VERSION`].
@@ -36,7 +37,7 @@ pub struct Plan {
 impl Record for Plan {}
 
 /// What a profile decides about one launch. Pure data: the same request, files and environment give the same value.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LaunchPlan {
     /// What the CLI says of its version, where it was asked.
@@ -68,7 +69,7 @@ pub struct LaunchPlan {
 }
 
 /// The mode as it will be enforced.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EffectiveConfig {
     /// The permission mode.
@@ -83,7 +84,7 @@ pub struct EffectiveConfig {
 }
 
 /// One file of an executable identity (STATE.md 3.1).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IdentityFile {
     /// What the file is to the launch.
@@ -121,7 +122,7 @@ vocabulary! {
 }
 
 /// The identity of a judge (STATE.md 3.8).
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Predicate {
     /// The profile.
@@ -135,7 +136,7 @@ pub struct Predicate {
 }
 
 /// Device and inode of a directory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DirectoryIdentity {
     /// The device number.
@@ -145,7 +146,7 @@ pub struct DirectoryIdentity {
 }
 
 /// What planning may know of the caller: names and non-secret values only (STATE.md 3.1, 8).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CapturedEnvironment {
     /// `NAME=VALUE`, sorted by name.

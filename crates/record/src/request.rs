@@ -1,6 +1,7 @@
 //! `request.json`: what was asked. Everything that changes what is launched or how it is bounded, and no clock, so that the
 //! same question always has the same bytes (STATE.md 1).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::json::Record;
@@ -8,7 +9,7 @@ use crate::words::{Fence, Permission};
 use crate::{AbsolutePath, ByteSize, ProfileId, RootId, Sha256Digest, Span, TaskId};
 
 /// The content of `request.json`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
     /// Always [`Record::SCHEMA_VERSION`].
@@ -71,7 +72,7 @@ pub fn cookie(root: RootId, task: TaskId) -> String {
 }
 
 /// Model, effort, permission and time of a request.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestedConfig {
     /// The model asked for.
@@ -96,7 +97,7 @@ pub struct RequestedConfig {
 }
 
 /// The bounds beside the budget.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequestedLimits {
     /// Cap per stream and artifact, in bytes.
@@ -121,7 +122,7 @@ pub struct RequestedLimits {
 }
 
 /// An exact predecessor.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PriorSession {
     /// The predecessor's profile; equals the request's.

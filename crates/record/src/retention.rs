@@ -1,5 +1,6 @@
 //! Retention: `pruned.json`, and what `prune` answers (STATE.md 9).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::json::Record;
@@ -7,7 +8,7 @@ use crate::{RootId, Sha256Digest, TaskId, Timestamp};
 
 /// The content of `pruned.json`: the brief, the plan, the output and the answer of the task were removed, or are being removed.
 /// Every other record stays beside it, so that the id stays used and the conversation can go on.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pruned {
     /// Always [`Record::SCHEMA_VERSION`].
@@ -29,7 +30,7 @@ pub struct Pruned {
 impl Record for Pruned {}
 
 /// A task that was old enough and whose content stays all the same.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Kept {
     /// The task.
     pub task_id: TaskId,
@@ -38,7 +39,7 @@ pub struct Kept {
 }
 
 /// What a run of `prune` did, or would do. The lists have an end; the counts do not.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Retention {
     /// Nothing was removed: this is what would be.
     pub dry_run: bool,

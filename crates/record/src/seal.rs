@@ -1,5 +1,6 @@
 //! `seal.json`: how the turn ended, and what the evidence is (STATE.md 3.7).
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::json::Record;
@@ -8,7 +9,7 @@ use crate::words::{Containment, Fence, Launched, ReasonCode, StopCause};
 use crate::{RootId, Sha256Digest, Span, TaskId, Timestamp};
 
 /// The content of `seal.json`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Seal {
     /// Always [`Record::SCHEMA_VERSION`].
@@ -60,7 +61,7 @@ pub struct Seal {
 impl Record for Seal {}
 
 /// How the process of a turn ended. One object with the word in `state`; the other fields belong to that word.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Invocation {
     /// Which kind of end.
@@ -118,7 +119,7 @@ impl Invocation {
 }
 
 /// Resource use of the turn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Resources {
     /// Processor time, user and system.
@@ -128,7 +129,7 @@ pub struct Resources {
 }
 
 /// One sealed file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ManifestEntry {
     /// Path relative to the task directory, for example `raw/stdout`.

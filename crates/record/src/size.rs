@@ -3,7 +3,18 @@
 use crate::id::InvalidId;
 
 /// A size in bytes, read from text such as `1048576`, `512KiB` or `256MiB`. In records it is the plain number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    serde::Serialize,
+    serde::Deserialize,
+    schemars::JsonSchema,
+)]
 #[serde(transparent)]
 pub struct ByteSize(u64);
 

@@ -1,5 +1,6 @@
 //! `root.json` and `submission.json`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::json::Record;
@@ -7,7 +8,7 @@ use crate::words::SupervisorKind;
 use crate::{AbsolutePath, RootId, Sha256Digest, TaskId, Timestamp};
 
 /// The content of `root.json`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RootRecord {
     /// Always [`Record::SCHEMA_VERSION`].
@@ -21,7 +22,7 @@ pub struct RootRecord {
 impl Record for RootRecord {}
 
 /// The content of `submission.json`: who will own the run, and when the task was admitted.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Submission {
     /// Always [`Record::SCHEMA_VERSION`].
@@ -50,12 +51,22 @@ pub struct Submission {
 
 impl Record for Submission {}
 
-/// The job queue outside of the root that a task was admitted for. Configuration and endpoint say which queue it is and
+/// The job queue outside of the root that a task was admitted for. Which kind it is, the record's `supervisor` says.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum SupervisorBinding {
+    /// A queue of Pueue.
+    Pueue(PueueBinding),
+    /// A cluster with Slurm.
+    Slurm(SlurmBinding),
+}
+
+/// A queue of Pueue. Configuration and endpoint say which queue it is and
 /// must be the same whenever the task is handed over or looked up; the executables and the version are evidence of what was
 /// used at admission, and may be upgraded since.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct SupervisorBinding {
+pub struct PueueBinding {
     /// The program that asks the queue.
     pub client: BoundExecutable,
     /// The program that keeps the queue; only where it is ours to start.
@@ -71,8 +82,25 @@ pub struct SupervisorBinding {
     pub endpoint: AbsolutePath,
 }
 
+/// A cluster with Slurm, and what its jobs are asked for. Which cluster it is, the configuration says, whose content changes
+/// with every node; a job is found by a name that no other cluster has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SlurmBinding {
+    /// The program that submits; the others lie beside it.
+    pub client: BoundExecutable,
+    /// What it said of its version, one line.
+    pub version: String,
+    /// Slurm's configuration when one was named; absent = the one that its programs find by themselves.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub config: Option<AbsolutePath>,
+    /// Options for `sbatch` from the lead's settings, each with two dashes and its value behind `=`.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub options: Vec<String>,
+}
+
 /// An executable as it was found.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BoundExecutable {
     /// Its path, symbolic links resolved.

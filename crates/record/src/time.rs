@@ -32,7 +32,13 @@ fn parse(text: &str) -> Result<Timestamp, InvalidId> {
     if time.to_string() == text { Ok(time) } else { Err(complaint) }
 }
 
-text_form!(Timestamp, |time| format!("{:.9}", time.0), parse);
+text_form!(
+    Timestamp,
+    |time| format!("{:.9}", time.0),
+    parse,
+    "A moment of the wall clock: RFC 3339, UTC, nine fractional digits.",
+    "^-?[0-9]{4,6}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\.[0-9]{9}Z$"
+);
 
 #[cfg(test)]
 mod tests {

@@ -1,11 +1,12 @@
 //! What a turn used, as the provider says (predecessor-core 2.6). Absent means unknown, never zero; scopes are never summed.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::vocabulary::vocabulary;
 
 /// One usage statement.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Usage {
     /// What the numbers cover.

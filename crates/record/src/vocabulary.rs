@@ -12,10 +12,10 @@ pub struct UnknownWord {
 }
 
 macro_rules! vocabulary {
-    ($(#[$meta:meta])* $name:ident { $($(#[$variant_meta:meta])* $variant:ident = $word:literal,)+ }) => {
-        $(#[$meta])*
+    ($(#[doc = $doc:literal])+ $name:ident { $($(#[doc = $variant_doc:literal])+ $variant:ident = $word:literal,)+ }) => {
+        $(#[doc = $doc])+
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum $name { $($(#[$variant_meta])* $variant,)+ }
+        pub enum $name { $($(#[doc = $variant_doc])+ $variant,)+ }
 
         impl $name {
             /// Every word, in the order of the definition.
@@ -24,6 +24,29 @@ macro_rules! vocabulary {
             /// The word as it stands in records, answers and on the command line.
             pub const fn as_str(self) -> &'static str {
                 match self { $($name::$variant => $word,)+ }
+            }
+
+            /// What the word means, as its documentation says.
+            pub fn meaning(self) -> String {
+                match self { $($name::$variant => $crate::vocabulary::sentence(&[$($variant_doc),+]),)+ }
+            }
+        }
+
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let words: Vec<serde_json::Value> = $name::ALL
+                    .iter()
+                    .map(|word| serde_json::json!({ "const": word.as_str(), "description": word.meaning() }))
+                    .collect();
+                schemars::json_schema!({
+                    "description": $crate::vocabulary::sentence(&[$($doc),+]),
+                    "type": "string",
+                    "oneOf": words,
+                })
             }
         }
 
@@ -67,3 +90,8 @@ macro_rules! comma_separated {
 }
 
 pub(crate) use {comma_separated, vocabulary};
+
+/// The lines of a doc comment as one text.
+pub(crate) fn sentence(lines: &[&str]) -> String {
+    lines.iter().map(|line| line.trim()).collect::<Vec<_>>().join(" ")
+}

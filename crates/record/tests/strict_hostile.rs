@@ -1,8 +1,13 @@
 //! Strict JSON against hostile texts: each is refused for the right reason, and its harmless neighbour is accepted.
 
-use record::json::{DecodeError, LINE_MAX_BYTES, Limits, TEXT_MAX_VALUES, check, decode, parse_line};
+use record::json::{DecodeError, LINE_MAX_BYTES, Limits, LineReader, Object, TEXT_MAX_VALUES, check, decode};
 use record::limits::{RECORD_MAX_BYTES, RECORD_MAX_DEPTH};
-use serde_json::Value;
+use serde_json::{Map, Value};
+
+/// What a line holds, copied out of it.
+fn parse_line(line: &[u8]) -> Result<Map<String, Value>, DecodeError> {
+    LineReader::default().read(line).map(Object::to_owned)
+}
 
 fn refusal(text: impl AsRef<[u8]>) -> DecodeError {
     check(text.as_ref(), Limits::RECORD).expect_err("accepted")

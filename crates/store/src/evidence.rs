@@ -127,7 +127,8 @@ impl Task {
         }
     }
 
-    /// Cuts a file of `raw/` to `length` bytes. For a file over the cap, when nothing writes to it any more.
+    /// Cuts a file of `raw/` to `length` bytes, durably. For a file over the cap, when nothing writes to it any more and the
+    /// seal says that it is cut.
     ///
     /// # Errors
     /// When it is missing or can not be cut.
@@ -144,7 +145,10 @@ impl Task {
         if file.metadata().at(&path)?.len() > length {
             file.set_len(length).at(&path)?;
         }
-        fault::point(points::RAW_CUT).at(&path)
+        fault::point(points::RAW_CUT).at(&path)?;
+        file.sync_all().at(&path)?;
+        fault::synced(&file);
+        Ok(())
     }
 
     /// Makes files of `raw/` durable; one that is missing is passed over.
@@ -163,16 +167,16 @@ impl Task {
         fault::point(points::RAW_SYNCED).at(raw.path())
     }
 
-    /// Size and digest of files of `raw/`, sorted by path; one that is missing has no entry. `rewritten` and `cut_from` are
-    /// for the caller to add.
+    /// Size and digest of files of `raw/`, sorted by path; one that is missing has no entry, and one that is larger counts as
+    /// far as `cap` bytes. `rewritten` and `cut_from` are for the caller to add.
     ///
     /// # Errors
     /// When one can not be read.
-    pub fn manifest(&self, names: &[&str]) -> Result<Vec<ManifestEntry>, StoreError> {
+    pub fn manifest(&self, names: &[&str], cap: u64) -> Result<Vec<ManifestEntry>, StoreError> {
         let mut entries = Vec::new();
         for name in names {
             if let Some(file) = self.open_raw(name)? {
-                let (sha256, size) = Sha256Digest::of_reader(file).at(self.raw_path(name))?;
+                let (sha256, size) = Sha256Digest::of_reader(file.take(cap)).at(self.raw_path(name))?;
                 entries.push(ManifestEntry {
                     path: format!("{RAW}/{name}"),
                     size,

@@ -15,6 +15,7 @@ use record::id::Nonce;
 use record::json::{self, Limits, Record};
 use serde::{Deserialize, Serialize};
 
+use crate::backwards::JournalBackwards;
 use crate::directory::{Access, Directory, identity};
 use crate::error::{At, StoreError};
 use crate::limits::{JOURNAL_HEADER_MAX_BYTES, JOURNAL_LINE_MAX_BYTES, LOCK_REOPEN_MAX_TRIES};
@@ -47,6 +48,17 @@ pub struct Cursor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a cursor is copied from an event")]
 pub struct InvalidCursor;
+
+impl Cursor {
+    pub(crate) fn offset(self) -> u64 {
+        self.offset
+    }
+
+    /// Another place in the same journal.
+    pub(crate) fn at(self, offset: u64) -> Self {
+        Self { offset, ..self }
+    }
+}
 
 impl fmt::Display for Cursor {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -136,13 +148,9 @@ impl Journal {
     /// [`StoreError::CursorExpired`] when the cursor is of another journal; [`StoreError::Damaged`] when the journal does
     /// not say which one it is.
     pub fn read_from(&self, cursor: Option<Cursor>) -> Result<Option<JournalReader>, StoreError> {
-        let Some(file) = self.root.directory().open_file(FILE, Access::Read)? else {
+        let Some((mut file, start)) = self.open()? else {
             return if cursor.is_some() { Err(StoreError::CursorExpired) } else { Ok(None) };
         };
-        let mut file = BufReader::new(file);
-        let start = read_header(&mut file).at(self.path())?.ok_or_else(|| {
-            StoreError::damaged(self.path(), "does not begin with its generation; rebuild it")
-        })?;
         let position = cursor.unwrap_or(start);
         let length = file.get_ref().metadata().at(self.path())?.len();
         if position.generation != start.generation
@@ -153,6 +161,27 @@ impl Journal {
         }
         file.seek(SeekFrom::Start(position.offset)).at(self.path())?;
         Ok(Some(JournalReader { file, journal: self.clone(), position, skipped: 0 }))
+    }
+
+    /// Reads the events from the newest to the oldest; `None` when there is no journal yet.
+    ///
+    /// # Errors
+    /// [`StoreError::Damaged`] when the journal does not say which one it is.
+    pub fn read_backwards(&self) -> Result<Option<JournalBackwards>, StoreError> {
+        let Some((file, start)) = self.open()? else { return Ok(None) };
+        let file = file.into_inner();
+        let length = file.metadata().at(self.path())?.len();
+        JournalBackwards::new(file, self.clone(), start, length).map(Some)
+    }
+
+    /// The journal and the place behind its first line.
+    fn open(&self) -> Result<Option<(BufReader<File>, Cursor)>, StoreError> {
+        let Some(file) = self.root.directory().open_file(FILE, Access::Read)? else { return Ok(None) };
+        let mut file = BufReader::new(file);
+        let start = read_header(&mut file).at(self.path())?.ok_or_else(|| {
+            StoreError::damaged(self.path(), "does not begin with its generation; rebuild it")
+        })?;
+        Ok(Some((file, start)))
     }
 }
 
@@ -208,6 +237,15 @@ impl JournalReader {
     /// How many lines were skipped.
     pub fn skipped(&self) -> u64 {
         self.skipped
+    }
+
+    /// Whether this is still the journal of the root: after a rebuild it is not, and nothing more will come.
+    ///
+    /// # Errors
+    /// When it can not be asked.
+    pub fn is_current(&self) -> Result<bool, StoreError> {
+        let own = identity(self.file.get_ref()).at(self.journal.path())?;
+        Ok(self.journal.root.directory().identity_of(FILE)? == Some(own))
     }
 
     fn next_line(&mut self) -> Result<Option<Event>, StoreError> {

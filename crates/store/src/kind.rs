@@ -8,6 +8,7 @@ use record::request::Request;
 use record::retention::Pruned;
 use record::seal::Seal;
 use record::submission::Submission;
+use record::words::ReasonCode;
 use record::{RootId, Sha256Digest, TaskId};
 
 use crate::points::{self, RecordPoints};
@@ -24,6 +25,11 @@ pub trait TaskRecord: Record {
     fn request_sha256(&self) -> Option<Sha256Digest>;
     /// The digest of `plan.json` that it names, if its kind has one.
     fn plan_sha256(&self) -> Option<Sha256Digest>;
+    /// Whether it says itself that the evidence is damaged. It then names the request and the plan that the task was admitted
+    /// with, and is not contradicted by what stands in their place.
+    fn tells_of_damage(&self) -> bool {
+        false
+    }
 }
 
 /// A record that is added to a task after its admission by [`Task::create`](crate::Task::create).
@@ -52,7 +58,7 @@ macro_rules! named {
 }
 
 macro_rules! task_record {
-    ($record:ty, $file:literal, request: $request:ident, plan: $plan:ident) => {
+    ($record:ty, $file:literal, request: $request:ident, plan: $plan:ident $(, damaged: $damaged:expr)?) => {
         impl TaskRecord for $record {
             const FILE: &'static str = $file;
 
@@ -71,6 +77,12 @@ macro_rules! task_record {
             fn plan_sha256(&self) -> Option<Sha256Digest> {
                 named!(self, plan_sha256, $plan)
             }
+            $(
+                fn tells_of_damage(&self) -> bool {
+                    let tells: fn(&Self) -> bool = $damaged;
+                    tells(self)
+                }
+            )?
         }
     };
 }
@@ -82,8 +94,11 @@ task_record!(Launch, "launch.json", request: names, plan: names);
 task_record!(Running, "running.json", request: names, plan: names);
 task_record!(Session, "session.json", request: names, plan: names);
 task_record!(StopRequest, "stop.json", request: without, plan: without);
-task_record!(Seal, "seal.json", request: names, plan: names);
-task_record!(Outcome, "outcome.json", request: names, plan: names);
+task_record!(Seal, "seal.json", request: names, plan: names, damaged: |seal| seal.damaged);
+task_record!(
+    Outcome, "outcome.json", request: names, plan: names,
+    damaged: |outcome| outcome.reason.code == ReasonCode::EvidenceDamaged
+);
 task_record!(Pruned, "pruned.json", request: names, plan: names);
 
 impl LaterRecord for Running {

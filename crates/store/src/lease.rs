@@ -1,8 +1,6 @@
 //! `leases/<key>.lock`: who writes to a workspace (STATE.md 1, 3.3). Which keys, and what a named holder means, is decided by
 //! the caller.
 
-use std::os::unix::fs::FileExt;
-
 use record::TaskId;
 
 use crate::directory::Directory;
@@ -96,11 +94,6 @@ impl Lease {
     }
 
     fn write(&self, content: &[u8]) -> Result<(), StoreError> {
-        let file = self.lock.file();
-        let write = || {
-            file.set_len(0)?;
-            file.write_all_at(content, 0)
-        };
-        write().at(self.file.root.directory().path_of(LEASES).join(&self.file.name))
+        self.lock.name_holder(content).at(self.file.root.directory().path_of(LEASES).join(&self.file.name))
     }
 }

@@ -7,6 +7,7 @@
 //! Every step that matters for durability is a named fault point; [`points`] lists them all.
 
 mod admit;
+mod backwards;
 mod conversation;
 mod directory;
 mod error;
@@ -33,6 +34,7 @@ mod task;
 mod trial;
 
 pub use admit::{Admitted, NewTask};
+pub use backwards::JournalBackwards;
 pub use conversation::ConversationLock;
 pub use error::StoreError;
 pub use evidence::{Import, RawStreams};

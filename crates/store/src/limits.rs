@@ -6,6 +6,8 @@ use std::time::Duration;
 pub const RESERVE_BYTES: u64 = 32 << 10;
 /// Longest line of the journal that is read as an event, in bytes; a longer one is skipped and counted.
 pub const JOURNAL_LINE_MAX_BYTES: usize = 64 << 10;
+/// What is read of the journal at a time when it is read from its end, in bytes.
+pub(crate) const JOURNAL_BLOCK_BYTES: u64 = 64 << 10;
 /// Largest entry of the probe cache, in bytes; a larger one counts as absent.
 pub const PROBE_MAX_BYTES: usize = 8 << 20;
 /// Longest name of an artifact, a lease or a probe, in bytes, so that a suffix still fits into a file name.
@@ -28,3 +30,5 @@ pub(crate) const DRAFT_MAX_TRIES: u32 = 4;
 pub(crate) const LOCK_PATIENCE: Duration = Duration::from_secs(1);
 /// Time between two tries at such a lock.
 pub(crate) const LOCK_RHYTHM: Duration = Duration::from_millis(1);
+/// Longest name of the holder of a lock, in bytes.
+pub(crate) const HOLDER_MAX_BYTES: u64 = 256;

@@ -160,7 +160,9 @@ pub const RAW_SYNCED: &str = "store.raw.synced";
 pub const OTHER_PAYLOAD_REMOVED: &str = "store.payload.other_removed";
 /// `reserve/` was removed.
 pub const RESERVE_REMOVED: &str = "store.reserve.removed";
-/// The content of a task was removed by retention.
+/// The raw output and the artifacts of a task were removed by retention.
+pub const OUTPUT_REMOVED: &str = "store.content.output_removed";
+/// All its content was.
 pub const CONTENT_REMOVED: &str = "store.content.removed";
 /// `open/<id>` was removed.
 pub const MARKER_REMOVED: &str = "store.marker.removed";

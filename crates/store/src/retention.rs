@@ -50,6 +50,7 @@ impl Task {
         for name in [RAW, OUTPUT] {
             remove_tree(self.directory(), name)?;
         }
+        fault::point(points::OUTPUT_REMOVED).at(self.directory().path())?;
         for name in [PayloadName::Result.basename(), PayloadName::Refusal.basename(), Plan::FILE, BRIEF] {
             self.directory().remove_file(name).at(self.directory().path_of(name))?;
         }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -97,6 +97,18 @@ impl Root {
     /// Where the root is.
     pub fn path(&self) -> &AbsolutePath {
         &self.shared.path
+    }
+
+    /// Whether the root was removed or moved away since it was opened, or another one stands in its place. What could not be
+    /// determined is not gone.
+    pub fn is_gone(&self) -> bool {
+        match fs::metadata(self.path()) {
+            Ok(found) => {
+                let own = self.directory().file().metadata();
+                own.is_ok_and(|own| (own.dev(), own.ino()) != (found.dev(), found.ino()))
+            }
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        }
     }
 
     pub(crate) fn directory(&self) -> &Directory {

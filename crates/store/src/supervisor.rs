@@ -6,13 +6,28 @@ use record::Sha256Digest;
 
 use crate::directory::{Access, Directory, Privacy};
 use crate::error::{At, StoreError};
+use crate::limits::HOLDER_MAX_BYTES;
 use crate::lock::{self, IfMissing, Lock, Sharing};
 use crate::points;
 use crate::root::{Root, SUPERVISOR};
 
+/// No machine id, which is a digest.
+const JOB_LOGS: &str = "slurm";
 const LOCK: &str = "lock";
 const LOG: &str = "log";
 const START_LOCK: &str = "start.lock";
+
+impl Root {
+    /// The directory for what jobs of a cluster say before they are runners; made when it is missing.
+    ///
+    /// # Errors
+    /// When it can not be made.
+    pub fn job_logs(&self) -> Result<PathBuf, StoreError> {
+        let parent = self.directory().required_child(SUPERVISOR)?;
+        parent.make(JOB_LOGS).at(parent.path_of(JOB_LOGS))?;
+        Ok(parent.path_of(JOB_LOGS))
+    }
+}
 
 /// What the embedded supervisor of one machine keeps in the root.
 #[derive(Clone, Debug)]
@@ -80,6 +95,20 @@ impl SupervisorDirectory {
             Some(file) => lock::is_locked(&file).at(directory.path_of(LOCK)),
             None => Ok(false),
         }
+    }
+
+    /// Writes down who holds the lock.
+    ///
+    /// # Errors
+    /// When the file can not be written.
+    pub fn name_holder(&self, lock: &Lock, holder: &str) -> Result<(), StoreError> {
+        lock.name_holder(holder.as_bytes()).at(self.path().join(LOCK))
+    }
+
+    /// Who wrote that last; `None` when nobody did, or it can not be read.
+    pub fn holder(&self) -> Option<String> {
+        let bytes = self.directory().ok()??.read_file(LOCK, HOLDER_MAX_BYTES).ok()??;
+        String::from_utf8(bytes).ok()
     }
 
     fn directory(&self) -> Result<Option<Directory>, StoreError> {

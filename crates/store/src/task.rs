@@ -14,6 +14,7 @@ use record::{RootId, Sha256Digest};
 use crate::directory::{Access, Directory};
 use crate::error::{At, StoreError};
 use crate::kind::{LaterRecord, TaskRecord};
+use crate::limits::HOLDER_MAX_BYTES;
 use crate::lock::{self, IfMissing, Lock, Sharing};
 use crate::once::{Placed, uncertain, write_once};
 use crate::points::{self, RecordPoints};
@@ -60,7 +61,7 @@ pub enum Created<R> {
 /// The held run lock of one task: whoever acts on the task has it (STATE.md 1).
 #[derive(Debug)]
 pub struct RunLock {
-    _lock: Lock,
+    lock: Lock,
     root: RootId,
     task: TaskId,
 }
@@ -120,6 +121,17 @@ impl Task {
     /// [`StoreError::UnsupportedVersion`] when a newer version wrote it, [`StoreError::IdentityMismatch`] when it names
     /// another root or task, or other digests than those of `request.json` and, where it still exists, `plan.json`.
     pub fn read<R: TaskRecord>(&self) -> Result<Option<Loaded<R>>, StoreError> {
+        let Some(loaded) = self.read_apart::<R>()? else { return Ok(None) };
+        self.check_identity(&loaded.record)?;
+        Ok(Some(loaded))
+    }
+
+    /// Reads a record as [`Task::read`] does, but for the digests of request and plan that it names: for what must be known
+    /// of a task also when one of these two is damaged.
+    ///
+    /// # Errors
+    /// As for [`Task::read`].
+    pub fn read_apart<R: TaskRecord>(&self) -> Result<Option<Loaded<R>>, StoreError> {
         let Some(bytes) = self.directory.read_file(R::FILE, RECORD_MAX_BYTES as u64)? else {
             return Ok(None);
         };
@@ -130,8 +142,16 @@ impl Task {
             }
             error => StoreError::damaged(path(), error.to_string()),
         })?;
-        self.check_identity(&record)?;
+        self.check_place(&record)?;
         Ok(Some(Loaded { record, sha256: Sha256Digest::of(&bytes) }))
+    }
+
+    /// Whether something has the name of a record, whatever it is.
+    ///
+    /// # Errors
+    /// When the directory can not be asked.
+    pub fn has<R: TaskRecord>(&self) -> Result<bool, StoreError> {
+        Ok(self.directory.identity_of(R::FILE)?.is_some())
     }
 
     /// Reads a record that every task has.
@@ -139,14 +159,24 @@ impl Task {
         self.read()?.ok_or_else(|| StoreError::damaged(self.directory.path_of(R::FILE), "is missing"))
     }
 
+    /// Whether the record belongs to this root and task.
+    fn check_place<R: TaskRecord>(&self, record: &R) -> Result<(), StoreError> {
+        self.belongs::<R>(record.root_id() == self.root.id() && record.task_id() == self.id)
+    }
+
+    /// Whether it belongs to this request and plan too.
     fn check_identity<R: TaskRecord>(&self, record: &R) -> Result<(), StoreError> {
-        let mut same = record.root_id() == self.root.id() && record.task_id() == self.id;
-        if let Some(request) = record.request_sha256() {
-            let digests = self.digests()?;
-            let plan = record.plan_sha256().zip(digests.plan);
-            same &= request == digests.request && plan.is_none_or(|(named, found)| named == found);
-        }
-        if same {
+        self.check_place(record)?;
+        let Some(request) = record.request_sha256().filter(|_| !record.tells_of_damage()) else {
+            return Ok(());
+        };
+        let digests = self.digests()?;
+        let plan = record.plan_sha256().zip(digests.plan);
+        self.belongs::<R>(request == digests.request && plan.is_none_or(|(named, found)| named == found))
+    }
+
+    fn belongs<R: TaskRecord>(&self, does: bool) -> Result<(), StoreError> {
+        if does {
             Ok(())
         } else {
             Err(StoreError::IdentityMismatch { path: self.directory.path_of(R::FILE) })
@@ -238,7 +268,24 @@ impl Task {
             return Ok(None);
         };
         fault::point(points::RUN_LOCKED).at(self.directory.path_of(RUN_LOCK))?;
-        Ok(Some(RunLock { _lock: lock, root: self.root.id(), task: self.id }))
+        Ok(Some(RunLock { lock, root: self.root.id(), task: self.id }))
+    }
+
+    /// Writes down in the lock file who acts on the task.
+    ///
+    /// # Errors
+    /// When the file can not be written.
+    ///
+    /// # Panics
+    /// When the lock is another task's.
+    pub fn name_holder(&self, lock: &RunLock, holder: &str) -> Result<(), StoreError> {
+        self.assert_locked_by(lock);
+        lock.lock.name_holder(holder.as_bytes()).at(self.directory.path_of(RUN_LOCK))
+    }
+
+    /// Who wrote that last; `None` when nobody did, or it can not be read.
+    pub fn holder(&self) -> Option<String> {
+        String::from_utf8(self.directory.read_file(RUN_LOCK, HOLDER_MAX_BYTES).ok()??).ok()
     }
 
     /// Whether somebody acts on the task. Asks only, and so disturbs nobody (STATE.md 4).

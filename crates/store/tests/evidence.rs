@@ -106,7 +106,7 @@ fn the_manifest_lists_what_is_there_sorted_by_path() {
     assert_eq!(kind(&task.cut_raw(&lock, "absent", 4).unwrap_err()), "not-found");
     let names = ["stdout", "stderr", "answer"];
     task.sync_raw(&names).unwrap();
-    let manifest = task.manifest(&names).unwrap();
+    let manifest = task.manifest(&names, u64::MAX).unwrap();
     let listed: Vec<_> =
         manifest.iter().map(|entry| (entry.path.as_str(), entry.size, entry.sha256)).collect();
     assert_eq!(

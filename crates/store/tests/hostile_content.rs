@@ -13,6 +13,7 @@ use place::Place;
 use record::launch::StopRequest;
 use record::plan::Plan;
 use record::request::Request;
+use record::seal::Seal;
 use record::submission::Submission;
 use record::{Sha256Digest, TaskId, json};
 use rustix::fs::{CWD, FileType, Mode};
@@ -211,4 +212,20 @@ fn markers_that_are_no_ids_are_ignored() {
     place.root.remove_open_marker(id).unwrap();
     place.root.remove_open_marker(id).unwrap();
     assert_eq!(place.root.open_tasks().unwrap(), []);
+}
+
+#[test]
+fn a_record_that_tells_of_damage_is_not_contradicted_by_it() {
+    let (place, id) = Place::with_task();
+    let lock = place.task(id).try_run_lock().unwrap().unwrap();
+    let sample = place.sample(id);
+    let damaged = Seal { damaged: true, ..sample.seal() };
+    place.task(id).create_reserved(&lock, &damaged).unwrap();
+    write(&place.task(id).path().join("request.json"), b"{}", 0o600);
+    assert!(place.task(id).read::<Seal>().unwrap().is_some());
+
+    // Any other record belongs to another request now, and says so; what it says apart from that can be read.
+    assert_eq!(kind(&place.task(id).read::<Submission>().unwrap_err()), "identity-mismatch");
+    assert!(place.task(id).read_apart::<Submission>().unwrap().is_some());
+    assert!(place.task(id).has::<Request>().unwrap() && !place.task(id).has::<StopRequest>().unwrap());
 }

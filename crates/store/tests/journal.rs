@@ -210,3 +210,53 @@ proptest! {
         prop_assert_eq!(details(&place.root, None), expected);
     }
 }
+
+/// The details from the newest to the oldest.
+fn backwards(root: &Root) -> Vec<String> {
+    let reader = root.journal().read_backwards().unwrap().unwrap();
+    reader.map(|event| event.unwrap().detail.unwrap()).collect()
+}
+
+#[test]
+fn the_newest_event_is_read_first() {
+    let place = Place::new();
+    assert!(place.root.journal().read_backwards().unwrap().is_none());
+    let journal = place.root.journal();
+    for number in 0..2000 {
+        journal.append(&event(&number.to_string())).unwrap();
+    }
+    let mut forwards = details(&place.root, None);
+    forwards.reverse();
+    assert_eq!(backwards(&place.root), forwards);
+    assert_eq!(forwards[0], "1999");
+
+    let end = journal.read_backwards().unwrap().unwrap().end();
+    assert_eq!(details(&place.root, Some(end)), Vec::<String>::new());
+    journal.append(&event("later")).unwrap();
+    assert_eq!(details(&place.root, Some(end)), ["later"]);
+}
+
+#[test]
+fn what_is_no_event_is_skipped_backwards_too() {
+    let place = Place::new();
+    let journal = place.root.journal();
+    journal.append(&event("first")).unwrap();
+    append_raw(&place, b"{\"not\":\"an event\"}\n\n");
+    append_raw(&place, &[vec![b'x'; 200 << 10], b"\n".to_vec()].concat());
+    journal.append(&event("second")).unwrap();
+    let end = journal.read_backwards().unwrap().unwrap().end();
+    append_raw(&place, b"torn");
+    assert_eq!(backwards(&place.root), ["second", "first"]);
+    assert_eq!(journal.read_backwards().unwrap().unwrap().end(), end);
+    append_raw(&place, &vec![b'y'; 200 << 10]);
+    assert_eq!(backwards(&place.root), ["second", "first"]);
+}
+
+#[test]
+fn a_reader_notices_that_the_journal_was_made_again() {
+    let (place, _) = Place::with_task();
+    let reader = place.root.journal().read_from(None).unwrap().unwrap();
+    assert!(reader.is_current().unwrap());
+    place.root.journal().begin_rebuild().unwrap().finish().unwrap();
+    assert!(!reader.is_current().unwrap());
+}

@@ -7,17 +7,12 @@ use record::words::SupervisorKind;
 use store::StoreError;
 
 use crate::pueue::PueueError;
+use crate::slurm::SlurmError;
 
 /// Why a supervisor could not do what it was asked for. A committed task stays committed in every case.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SuperviseError {
-    /// That kind is not in this build.
-    #[error("the supervisor {kind} is not supported by this build")]
-    Unsupported {
-        /// The kind asked for.
-        kind: SupervisorKind,
-    },
     /// The task is owned by another kind of supervisor (CLI.md: `supervisor_mismatch`).
     #[error("the task belongs to the supervisor {recorded}")]
     OtherSupervisor {
@@ -55,6 +50,9 @@ pub enum SuperviseError {
     /// Pueue could not be used; nothing was submitted by this command.
     #[error(transparent)]
     Pueue(#[from] PueueError),
+    /// Slurm could not be used; nothing was submitted by this command.
+    #[error(transparent)]
+    Slurm(#[from] SlurmError),
     /// Handing the task over failed, and whether it is queued all the same can not be told.
     #[error("whether the task is queued is not known: {why}; dispatch the same id again")]
     Uncertain {

@@ -4,16 +4,19 @@
 //! when it ended too early. A second runner is harmless by the store's rules, so this room may always start one more and
 //! never has to remember what it did. It knows the queue and processes; it knows no provider and never judges a turn.
 //!
-//! Of the three kinds of [`SupervisorKind`], [`embedded`] and [`pueue`] are in this build.
+//! Each kind of [`SupervisorKind`] has a module: [`embedded`], [`pueue`], [`slurm`].
 
 mod detached;
 pub mod embedded;
 mod environment;
 mod error;
+mod installed;
 mod limits;
 mod points;
 pub mod pueue;
+mod question;
 mod runner;
+pub mod slurm;
 
 use std::path::PathBuf;
 
@@ -26,6 +29,7 @@ use store::{Root, StoreError, Task};
 pub use detached::{DETACH_FLAG, start_runner};
 pub use error::SuperviseError;
 pub use points::POINTS;
+pub use question::QuestionError;
 
 /// The hidden first word with which our own executable is a runner: `__run --root R ID` (CLI.md, "One executable plays
 /// every role").
@@ -75,6 +79,32 @@ pub trait Supervisor {
     fn withdraw(&self, _root: &Root, _task: &Task) -> Result<(), SuperviseError> {
         Ok(())
     }
+
+    /// Tells the runner of a task that runs on another machine that its end was requested. It finds the request by itself;
+    /// this only makes it look at once.
+    ///
+    /// # Errors
+    /// The supervisor could not be asked.
+    fn interrupt(&self, _root: &Root, _task: &Task) -> Result<(), SuperviseError> {
+        Ok(())
+    }
+
+    /// Looks whether new tasks could be handed over; `None` where it is not installed, or is no service of its own. Starts
+    /// nothing.
+    fn inspect(&self, _root: Option<&Root>) -> Option<Inspection> {
+        None
+    }
+}
+
+/// What is found of a supervisor that is a service of its own, for `doctor`.
+#[derive(Debug)]
+pub struct Inspection {
+    /// What its programs say of their version, or why they can not be used.
+    pub version: Result<String, SuperviseError>,
+    /// Which of its queues new tasks get, for people.
+    pub place: String,
+    /// Whether that queue can be asked; `None` when it is started only when a task needs it.
+    pub reached: Option<Result<(), SuperviseError>>,
 }
 
 /// What a supervisor is made from.
@@ -86,18 +116,26 @@ pub struct Settings {
     pub slots: Option<u32>,
     /// The configuration of the Pueue that owns new tasks; `None` for a private one.
     pub pueue_config: Option<AbsolutePath>,
+    /// What new jobs of Slurm are asked for.
+    pub slurm: SlurmSettings,
+}
+
+/// The lead's settings for Slurm.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SlurmSettings {
+    /// The configuration of the cluster; `None` for the one that Slurm's programs find by themselves.
+    pub config: Option<AbsolutePath>,
+    /// Options for `sbatch`, each with two dashes and its value behind `=`.
+    pub options: Vec<String>,
 }
 
 /// The supervisor of that kind.
-///
-/// # Errors
-/// [`SuperviseError::Unsupported`] for a kind that is not in this build.
-pub fn for_kind(kind: SupervisorKind, settings: Settings) -> Result<Box<dyn Supervisor>, SuperviseError> {
-    let Settings { delegate, slots, pueue_config: config } = settings;
+pub fn for_kind(kind: SupervisorKind, settings: Settings) -> Box<dyn Supervisor> {
+    let Settings { delegate, slots, pueue_config, slurm: SlurmSettings { config, options } } = settings;
     match kind {
-        SupervisorKind::Embedded => Ok(Box::new(embedded::Embedded { delegate, slots })),
-        SupervisorKind::Pueue => Ok(Box::new(pueue::Pueue { delegate, config, slots })),
-        SupervisorKind::Slurm => Err(SuperviseError::Unsupported { kind }),
+        SupervisorKind::Embedded => Box::new(embedded::Embedded { delegate, slots }),
+        SupervisorKind::Pueue => Box::new(pueue::Pueue { delegate, config: pueue_config, slots }),
+        SupervisorKind::Slurm => Box::new(slurm::Slurm { delegate, config, options }),
     }
 }
 
@@ -109,23 +147,8 @@ fn machine() -> Result<Sha256Digest, SuperviseError> {
 
 /// Whom a task was admitted for.
 fn submission(task: &Task) -> Result<Submission, SuperviseError> {
-    match task.read::<Submission>()? {
+    match task.read_apart::<Submission>()? {
         Some(loaded) => Ok(loaded.record),
         None => Err(StoreError::Damaged { path: task.path(), why: "has no submission".to_owned() }.into()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn slurm_is_not_in_this_build() {
-        let settings = || Settings { delegate: PathBuf::from("/x"), slots: None, pueue_config: None };
-        for kind in SupervisorKind::ALL {
-            let built = for_kind(*kind, settings());
-            assert_eq!(built.is_ok(), *kind != SupervisorKind::Slurm);
-            assert!(built.is_ok_and(|built| built.kind() == *kind) || *kind == SupervisorKind::Slurm);
-        }
     }
 }

@@ -64,3 +64,36 @@ fn a_burst_is_served_by_one_that_lingers() {
     }
     assert_eq!(supervisors(&stage.events()), 1);
 }
+
+/// Waits until every supervisor of the stage has ended, whatever became of the root.
+fn wait_until_all_left(stage: &Stage) {
+    for event in stage.events() {
+        if let common::Event::Supervisor { pid } = event {
+            common::wait_for_exit(pid);
+        }
+    }
+}
+
+#[test]
+fn it_leaves_when_its_root_was_removed() {
+    for brief in ["finish", "hold finish"] {
+        let mut stage = Stage::new(FAST);
+        let task = stage.dispatch(brief, 1);
+        stage.wait_for_start(task);
+        // Runners and logs may still make something in it.
+        while std::fs::remove_dir_all(stage.root.path().as_path()).is_err() {}
+        wait_until_all_left(&stage);
+    }
+}
+
+#[test]
+fn it_leaves_when_another_root_stands_in_the_place_of_its_own() {
+    let mut stage = Stage::new(FAST);
+    let task = stage.dispatch("hold finish", 1);
+    stage.wait_for_start(task);
+    let path = stage.root.path().clone();
+    let aside = path.as_path().with_file_name("aside");
+    std::fs::rename(path.as_path(), &aside).expect("moved");
+    store::Root::open_or_create(&path).expect("another root");
+    wait_until_all_left(&stage);
+}

@@ -1,4 +1,4 @@
-//! Finds the programs of a crate for the tests of other crates.
+//! Finds the programs of this crate for the tests of other crates.
 
 use std::fs;
 use std::io;
@@ -6,19 +6,19 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::SystemTime;
 
-/// The program of this crate with that name.
-///
-/// # Errors
-/// Those of [`of_package`].
-pub fn path(name: &str) -> io::Result<PathBuf> {
-    of_package("testkit", name)
-}
-
-/// The program of a package of this workspace, built anew when a source of that package is younger: Cargo builds the
-/// programs of a package for the tests of that package alone.
+/// The program with that name, built anew when a source of this crate is younger: Cargo builds the programs of a
+/// package for the tests of that package alone.
 ///
 /// # Errors
 /// The place of the running test is unknown, or the program could not be built.
+pub fn path(name: &str) -> io::Result<PathBuf> {
+    of_package(env!("CARGO_PKG_NAME"), name)
+}
+
+/// The same for a program of another package of this workspace; any source of any room counts then.
+///
+/// # Errors
+/// As [`path`].
 pub fn of_package(package: &str, name: &str) -> io::Result<PathBuf> {
     let test = std::env::current_exe()?;
     let profile = test
@@ -37,7 +37,17 @@ fn is_current(package: &str, program: &Path) -> io::Result<bool> {
     let Ok(built) = fs::metadata(program).and_then(|metadata| metadata.modified()) else {
         return Ok(false);
     };
-    Ok(youngest(&Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name(package).join("src"))? < built)
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    if package == env!("CARGO_PKG_NAME") {
+        return Ok(youngest(&here.join("src"))? < built);
+    }
+    for room in fs::read_dir(here.parent().unwrap_or(here))? {
+        let sources = room?.path().join("src");
+        if sources != here.join("src") && youngest(&sources)? >= built {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn youngest(directory: &Path) -> io::Result<SystemTime> {
@@ -62,7 +72,8 @@ fn build(package: &str, profile: &Path) -> io::Result<()> {
         _ => "dev".into(),
     };
     let status = Command::new(cargo)
-        .args(["build", "--quiet", "--package", package, "--bins", "--target-dir"])
+        // With the features that `cargo xtask test` builds them with: else the two would build it in turn.
+        .args(["build", "--quiet", "--package", package, "--all-features", "--bins", "--target-dir"])
         .arg(target)
         .arg("--profile")
         .arg(profile_name)

@@ -7,12 +7,13 @@ use record::json::{self, Record};
 use record::outcome::Outcome;
 use record::plan::Plan;
 use record::request::{PriorSession, Request};
-use record::submission::Submission;
+use record::submission::{Submission, SupervisorBinding};
 use record::words::{Admission, ProfileOption};
 use record::{AbsolutePath, ProfileId, Sha256Digest, TaskId};
 use store::{Admitted, NewTask, Root, Task};
 use supervise::SuperviseError;
 
+use crate::activity::Comparison;
 use crate::asked::{self, DispatchInput, Given, invalid};
 use crate::context::{Context, now};
 use crate::continuation::{self, Claim, Successor};
@@ -123,7 +124,7 @@ fn admit(
     };
     answer.capability =
         Some(discover::observed_capability(&profile(&request.provider)?.description(), &plan));
-    let supervisor = observe::supervisor(context).map_err(|error| supervisor_failed(&error))?;
+    let supervisor = observe::supervisor(context);
     let supervisor_binding = supervisor.bind(&root).map_err(|error| supervisor_failed(&error))?;
     let submission = Submission {
         schema_version: Submission::SCHEMA_VERSION,
@@ -280,7 +281,7 @@ fn same_supervisor(context: &Context, submission: &Submission) -> Result<(), Tur
         return mismatch(&submission.supervisor);
     }
     match (&context.pueue_config, &submission.supervisor_binding) {
-        (Some(named), Some(recorded)) if *named != recorded.config => {
+        (Some(named), Some(SupervisorBinding::Pueue(recorded))) if *named != recorded.config => {
             mismatch(&format_args!("pueue with the configuration {}", recorded.config))
         }
         _ => Ok(()),
@@ -303,7 +304,7 @@ fn submit(context: &Context, root: &Root, task: &Task, answer: &mut Answer) -> R
             .and_then(|supervisor| supervisor.submit(root, task))
             .map_err(|error| supervisor_failed(&error))?;
     }
-    observe::fill(context, root, task, answer)
+    observe::fill(context, root, task, Comparison::Nothing, answer)
 }
 
 /// The refusal of a profile that does not exist, with the nearest one that does.

@@ -18,6 +18,8 @@ pub struct Context {
     pub supervisor_is_explicit: bool,
     /// The configuration of the Pueue that owns new tasks; `None` for a private one in the root.
     pub pueue_config: Option<AbsolutePath>,
+    /// What new jobs of Slurm are asked for.
+    pub slurm: supervise::SlurmSettings,
     /// The runner given with `--runner`.
     pub runner: Option<AbsolutePath>,
     /// Our own executable; it takes the hidden words.

@@ -46,6 +46,7 @@ pub fn doctor(context: &Context, repair: bool, progress: &mut dyn FnMut(u64)) ->
         Err(error) => {
             checks.push(unopened(context, &error));
             checks.extend(file_system::of_path(context.root.as_path()));
+            checks.extend(supervision::without_root(context));
             return Health { root_id: None, checks };
         }
     };

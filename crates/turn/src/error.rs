@@ -111,12 +111,15 @@ fn store_code(error: &StoreError) -> FailureCode {
     match error {
         StoreError::NotFound { .. } => FailureCode::StateRootUnavailable,
         StoreError::RootInvalid { .. } => FailureCode::RootInvalid,
-        StoreError::UnsupportedRoot { .. } => FailureCode::UnsupportedRoot,
+        StoreError::UnsupportedRoot { .. } | StoreError::UnsupportedVersion { .. } => {
+            FailureCode::UnsupportedRoot
+        }
         StoreError::Damaged { .. } => FailureCode::EvidenceDamaged,
         // Within one task it means that a record was changed or moved.
         StoreError::IdentityMismatch { .. } => FailureCode::EvidenceDamaged,
         StoreError::Uncertain { .. } => FailureCode::StorageUncertain,
         StoreError::Full { .. } => FailureCode::StorageFull,
+        StoreError::CursorExpired => FailureCode::CursorExpired,
         StoreError::ReadOnly { .. } => FailureCode::RootInvalid,
         error if is_denied(error) => FailureCode::RootInvalid,
         _ => FailureCode::StateRootUnavailable,

@@ -1,8 +1,10 @@
 //! How a turn ended, and its seal (STATE.md 3.7).
 
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use process::{Child, Ending, Tree};
+use record::Sha256Digest;
 use record::event::EventKind;
 use record::json::Record;
 use record::launch::{Launch, Running};
@@ -13,6 +15,9 @@ use record::words::{Launched, ReasonCode, StopCause};
 use store::{Created, Import, Loaded, Root, RunLock, StoreError, Task};
 
 use crate::context::now;
+use crate::ground::is_damage;
+use crate::limits::{SEAL_PATIENCE, SLOW_RHYTHM, SWEEP_PATIENCE};
+use crate::recover::{Licence, licence};
 use crate::runner::journal;
 use crate::{fence, points, streams};
 
@@ -115,44 +120,42 @@ impl Ended {
     }
 
     /// The process is gone, and nobody saw how.
-    pub(crate) fn lost(launched: Launched, stop: StopCause, message: &str) -> Self {
+    pub(crate) fn lost(stop: StopCause, message: &str) -> Self {
         Self {
             invocation: Invocation {
                 message: Some(message.to_owned()),
                 ..Invocation::of(InvocationState::Lost)
             },
             stop,
-            launched,
+            launched: Launched::Unknown,
             recovered: true,
             ..Self::not_started(ReasonCode::RunnerLost, String::new())
         }
     }
 }
 
-/// Cuts what grew over the cap, makes the evidence durable, and lists it.
+/// Takes in the artifacts, makes the evidence durable, and lists it: of a stream that grew over the cap what is below it.
 fn manifest(sealing: &Sealing<'_>, stdout_rewritten: bool) -> Result<Vec<ManifestEntry>, StoreError> {
-    let Sealing { task, lock, request, plan, .. } = sealing;
-    let cap = request.record.limits.max_output_bytes.bytes();
-    let artifacts = &plan.record.launch.output_artifacts;
-    let mut imported_from = BTreeMap::new();
+    let Sealing { task, lock, plan, cap, .. } = sealing;
+    let artifacts = plan.map_or(&[][..], |plan| &plan.launch.output_artifacts);
+    let mut cut_from = BTreeMap::new();
     for name in artifacts {
-        if let Import::Imported { cut_from: Some(size) } = task.import_artifact(lock, name, cap)? {
-            imported_from.insert(name.as_str(), size);
+        if let Import::Imported { cut_from: Some(size) } = task.import_artifact(lock, name, *cap)? {
+            cut_from.insert(name.as_str(), size);
         }
     }
     points::reached(points::IMPORTED);
     for name in STREAMS {
-        if let Some(size) = streams::raw_size(task, name).filter(|size| *size > cap) {
-            imported_from.insert(name, size);
-            task.cut_raw(lock, name, cap)?;
+        if let Some(size) = streams::raw_size(task, name).filter(|size| size > cap) {
+            cut_from.insert(name, size);
         }
     }
     let names: Vec<&str> = STREAMS.into_iter().chain(artifacts.iter().map(String::as_str)).collect();
     task.sync_raw(&names)?;
-    let mut entries = task.manifest(&names)?;
+    let mut entries = task.manifest(&names, *cap)?;
     for entry in &mut entries {
         let name = entry.path.strip_prefix("raw/").unwrap_or(&entry.path);
-        entry.cut_from = imported_from.get(name).copied();
+        entry.cut_from = cut_from.get(name).copied();
         entry.rewritten = stdout_rewritten && name == "stdout";
     }
     Ok(entries)
@@ -164,7 +167,7 @@ pub(crate) fn unless_damaged<R>(
 ) -> Result<(Option<Loaded<R>>, bool), StoreError> {
     match read {
         Ok(record) => Ok((record, false)),
-        Err(StoreError::Damaged { .. } | StoreError::IdentityMismatch { .. }) => Ok((None, true)),
+        Err(error) if is_damage(&error) => Ok((None, true)),
         Err(error) => Err(error),
     }
 }
@@ -177,8 +180,59 @@ pub(crate) struct Sealing<'a> {
     pub(crate) root: &'a Root,
     pub(crate) task: &'a Task,
     pub(crate) lock: &'a RunLock,
-    pub(crate) request: &'a Loaded<Request>,
-    pub(crate) plan: &'a Loaded<Plan>,
+    pub(crate) request_sha256: Sha256Digest,
+    pub(crate) plan_sha256: Sha256Digest,
+    /// Cap of each stream and artifact, in bytes.
+    pub(crate) cap: u64,
+    /// Absent when the records of the admission are damaged, and so is the evidence then.
+    pub(crate) plan: Option<&'a Plan>,
+}
+
+impl<'a> Sealing<'a> {
+    /// Sealing a task whose records are whole.
+    pub(crate) fn of(
+        root: &'a Root,
+        task: &'a Task,
+        lock: &'a RunLock,
+        request: &Loaded<Request>,
+        plan: &'a Loaded<Plan>,
+    ) -> Self {
+        Self {
+            root,
+            task,
+            lock,
+            request_sha256: request.sha256,
+            plan_sha256: plan.sha256,
+            cap: request.record.limits.max_output_bytes.bytes(),
+            plan: Some(&plan.record),
+        }
+    }
+}
+
+/// Ends what is left of the turn and seals it. What only this process knows of the end would be lost with it, so it tries for
+/// a while when the storage refuses or a process does not end.
+///
+/// # Errors
+/// A sentence that says what stood in the way.
+pub(crate) fn bring_to_seal(sealing: &Sealing<'_>, mut ended: Ended) -> Result<Loaded<Seal>, String> {
+    let deadline = Instant::now() + SWEEP_PATIENCE;
+    while let Err(survivors) = ended.sweep() {
+        if Instant::now() >= deadline {
+            return Err(survivors);
+        }
+        std::thread::sleep(SLOW_RHYTHM);
+    }
+    points::reached(points::SWEPT);
+    let deadline = Instant::now() + SEAL_PATIENCE;
+    loop {
+        match seal(sealing, &ended) {
+            // Only time, or somebody who makes room, can cure it.
+            Err(StoreError::Full { .. } | StoreError::Io { .. }) if Instant::now() < deadline => {
+                std::thread::sleep(SLOW_RHYTHM)
+            }
+            sealed => return sealed.map_err(|error| error.to_string()),
+        }
+    }
 }
 
 /// Takes in the artifacts of a turn of which nothing runs any more, and commits the seal.
@@ -186,16 +240,17 @@ pub(crate) struct Sealing<'a> {
 /// # Errors
 /// Those of the store; nothing is sealed then, and sealing again is harmless.
 pub(crate) fn seal(sealing: &Sealing<'_>, ended: &Ended) -> Result<Loaded<Seal>, StoreError> {
-    let Sealing { root, task, lock, request, plan } = sealing;
+    let Sealing { root, task, lock, request_sha256, plan_sha256, plan, .. } = sealing;
     let (running, running_damaged) = unless_damaged(task.read::<Running>())?;
     let (launch, launch_damaged) = unless_damaged(task.read::<Launch>())?;
+    let launch_damaged = launch_damaged || matches!(licence(task)?, Licence::Damaged);
     if launch.is_none() {
         // The licence made the task durable before itself; without one the seal must (STATE.md 2).
         task.sync()?;
     }
     let before = launch.as_ref().and_then(|launch| launch.record.git_control_sha256);
-    let git_control_changed = match (before, &running) {
-        (Some(before), Some(_)) => fence::git_control(&plan.record).map(|after| after != before),
+    let git_control_changed = match (before, &running, plan) {
+        (Some(before), Some(_), Some(plan)) => fence::git_control(plan).map(|after| after != before),
         _ => None,
     };
     let (manifest, manifest_damaged) = match manifest(sealing, ended.rewritten) {
@@ -212,11 +267,11 @@ pub(crate) fn seal(sealing: &Sealing<'_>, ended: &Ended) -> Result<Loaded<Seal>,
         schema_version: Seal::SCHEMA_VERSION,
         root_id: root.id(),
         task_id: task.id(),
-        request_sha256: request.sha256,
-        plan_sha256: plan.sha256,
+        request_sha256: *request_sha256,
+        plan_sha256: *plan_sha256,
         invocation: ended.invocation.clone(),
-        stop: ended.stop,
-        launched: ended.launched,
+        stop: cause(ended, &manifest),
+        launched: launched(ended, &manifest),
         recovered: ended.recovered,
         containment: running.as_ref().map(|running| running.record.containment),
         fence: running.as_ref().map(|running| running.record.fence),
@@ -225,7 +280,7 @@ pub(crate) fn seal(sealing: &Sealing<'_>, ended: &Ended) -> Result<Loaded<Seal>,
         resources: None,
         started_at: running.map(|running| running.record.started_at),
         sealed_at: now(),
-        damaged: running_damaged || launch_damaged || manifest_damaged,
+        damaged: running_damaged || launch_damaged || manifest_damaged || plan.is_none(),
         manifest,
     };
     let loaded = match task.create_reserved(lock, &seal)? {
@@ -235,4 +290,21 @@ pub(crate) fn seal(sealing: &Sealing<'_>, ended: &Ended) -> Result<Loaded<Seal>,
     points::reached(points::SEALED);
     journal(root, task, EventKind::Sealed, None);
     Ok(loaded)
+}
+
+/// Why it stopped. What is over the cap tells that by itself: nobody may have looked in time, or lived to say so.
+fn cause(ended: &Ended, manifest: &[ManifestEntry]) -> StopCause {
+    match ended.stop {
+        StopCause::None if manifest.iter().any(|entry| entry.cut_from.is_some()) => StopCause::OutputLimit,
+        cause => cause,
+    }
+}
+
+/// Whether the provider ran. Where nobody saw it start, only what it said makes that certain.
+fn launched(ended: &Ended, manifest: &[ManifestEntry]) -> Launched {
+    let is_stream = |entry: &&ManifestEntry| matches!(entry.path.as_str(), "raw/stdout" | "raw/stderr");
+    match ended.launched {
+        Launched::Unknown if manifest.iter().filter(is_stream).any(|entry| entry.size > 0) => Launched::Yes,
+        launched => launched,
+    }
 }

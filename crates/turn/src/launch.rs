@@ -81,7 +81,7 @@ pub(crate) fn launch(input: &LaunchInput<'_>, claim: &LaunchClaim) -> Result<Lau
         .map_err(|error| Ended::not_started(fence::reason(&error), error.to_string()))?;
     points::reached(points::GATE_READY);
     let tree = containment::tree(task, gate.identity());
-    let running = running_record(input, &gate);
+    let running = running_record(input, claim, &gate);
     task.create(&running)
         .map_err(|error| Ended::not_started(ReasonCode::StorageUncertain, error.to_string()))?;
     if let Some(temporary) = temporary {
@@ -130,7 +130,7 @@ fn standard_input(launch: &LaunchPlan, brief: &[u8]) -> std::io::Result<SealedIn
     }
 }
 
-fn running_record(input: &LaunchInput<'_>, gate: &Gate) -> Running {
+fn running_record(input: &LaunchInput<'_>, claim: &LaunchClaim, gate: &Gate) -> Running {
     let begun = process::boot_clock();
     let budget = input.request.requested_config.budget.duration();
     let identity = gate.identity();
@@ -140,6 +140,7 @@ fn running_record(input: &LaunchInput<'_>, gate: &Gate) -> Running {
         task_id: input.request.task_id,
         request_sha256: input.launch.request_sha256,
         plan_sha256: input.launch.plan_sha256,
+        launch_sha256: claim.sha256(),
         pid: identity.pid,
         start_time: identity.start_time,
         deadline_boot_nanos: nanoseconds(begun.saturating_add(budget)),

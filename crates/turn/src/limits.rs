@@ -56,6 +56,16 @@ pub const FINAL_GRACE_MAX: Duration = Duration::from_secs(60);
 pub const FREE_SPACE_FLOOR_BYTES: u64 = 64 << 20;
 /// What an observer reads of the end of a stream to say what a turn does, in bytes.
 pub const ACTIVITY_TAIL_MAX_BYTES: u64 = 256 << 10;
+/// Time without any movement after which a turn is called silent or waiting: a model may think so long before its first word.
+pub const SILENCE: Duration = Duration::from_secs(30);
+/// Part of one processor that is movement; what a program does that only waits is less.
+pub const MOVEMENT_MIN_SHARE: f64 = 0.1;
+/// Time between two looks at the processes of a turn that seems silent. Nothing tells of their movement by an event.
+pub const MOVEMENT_SAMPLE: Duration = Duration::from_millis(100);
+/// Most of these looks.
+pub const MOVEMENT_SAMPLES_COUNT: u32 = 4;
+/// Largest piece of raw output that a follower is given at once, in bytes.
+pub const LOG_PIECE_MAX_BYTES: u64 = 64 << 10;
 /// Longest wait of an observer between two looks when no event tells it to look.
 pub const WATCH_RHYTHM: Duration = Duration::from_secs(1);
 /// What the wall clock may be wrong by before nobody believes it: a correction at the start of a machine is no alarm.

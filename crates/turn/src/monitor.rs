@@ -94,13 +94,18 @@ impl<'a> Monitor<'a> {
                 Err(_) => break (self.stop(&mut launched, StopCause::Supervisor), StopCause::Supervisor),
             }
         };
-        let look = self.sizes();
         let ending = ending
             .or_else(|| launched.child.wait(Duration::ZERO, &[]).ok().flatten())
             .unwrap_or(Ending::Ended);
         let cause = match cause {
-            // It went over the cap between two looks.
-            StopCause::None if self.is_over_cap(&look) => StopCause::OutputLimit,
+            // A supervisor may tell everybody at once, and the provider may be the faster one to obey.
+            StopCause::None if self.signals.take().is_some() => {
+                if stop::is_requested(self.task).unwrap_or(false) {
+                    StopCause::User
+                } else {
+                    StopCause::Supervisor
+                }
+            }
             cause => cause,
         };
         let ended = Ended { rewritten: self.rewritten, ..Ended::of(ending, cause, launched.recovered) };
@@ -154,12 +159,13 @@ impl<'a> Monitor<'a> {
     /// The first cause to stop, if there is one.
     fn cause_to_stop(&self, launched: &Launched, look: &Look) -> Option<StopCause> {
         let limits = &self.request.record.limits;
-        if self.signals.take().is_some() {
-            return Some(StopCause::Supervisor);
-        }
-        // What can not be told now is asked again at the next tick.
+        let is_told_to_end = self.signals.take().is_some();
+        // Asked first, for a cancel may come with a signal. What can not be told now is asked again at the next tick.
         if stop::is_requested(self.task).unwrap_or(false) {
             return Some(StopCause::User);
+        }
+        if is_told_to_end {
+            return Some(StopCause::Supervisor);
         }
         if self.time_left(launched).is_zero() {
             return Some(StopCause::Budget);

@@ -1,44 +1,44 @@
 //! What is known of a task, without changing it: status, logs, discovery (STATE.md 3, 3.6).
 
-use std::time::Duration;
-
-use record::activity::{Activity, Diagnosis, LastEvent};
 use record::answer::{Answer, Continuation, RawFile, Status, SupervisorState, SupervisorView};
 use record::failure::{FailureCode, NextAction, Stage};
 use record::launch::{Launch, Running};
 use record::outcome::Outcome;
 use record::request::Request;
-use record::seal::{ManifestEntry, Seal};
+use record::seal::Seal;
 use record::submission::Submission;
 use record::words::{Admission, Liveness, Permission, Publication, ReasonCode, SupervisorKind, Verdict};
-use record::{AbsolutePath, ProfileId, Sha256Digest, Span, TaskId, Timestamp};
+use record::{AbsolutePath, ProfileId, Span, TaskId, Timestamp};
 use store::{PayloadName, Root, Task};
 use supervise::{SuperviseError, Supervisor};
 
+use crate::activity::Comparison;
 use crate::context::Context;
 use crate::error::{At, TurnError};
 use crate::evidence::unless_damaged;
+use crate::ground::{self, Found, is_damage};
 use crate::launch;
-use crate::limits::ACTIVITY_TAIL_MAX_BYTES;
-use crate::recover::{Place, where_launched};
-use crate::{containment, rescue, stop, streams};
+use crate::recover::{Licence, Place, licence, place, where_launched};
+use crate::{activity, damaged, rescue, stop, stopped, streams};
 
 /// The supervisor of new tasks.
-pub(crate) fn supervisor(context: &Context) -> Result<Box<dyn Supervisor>, SuperviseError> {
+pub(crate) fn supervisor(context: &Context) -> Box<dyn Supervisor> {
     of_kind(context, context.supervisor)
 }
 
 /// The supervisor that a task was admitted for, whichever new tasks get.
 pub(crate) fn owner(context: &Context, task: &Task) -> Result<Box<dyn Supervisor>, SuperviseError> {
-    let recorded = task.read::<Submission>()?.map(|submission| submission.record.supervisor);
-    of_kind(context, recorded.unwrap_or(context.supervisor))
+    let recorded = task.read_apart::<Submission>()?.map(|submission| submission.record.supervisor);
+    Ok(of_kind(context, recorded.unwrap_or(context.supervisor)))
 }
 
-fn of_kind(context: &Context, kind: SupervisorKind) -> Result<Box<dyn Supervisor>, SuperviseError> {
+/// The supervisor of that kind, with the lead's settings.
+pub(crate) fn of_kind(context: &Context, kind: SupervisorKind) -> Box<dyn Supervisor> {
     let settings = supervise::Settings {
         delegate: context.program.to_path_buf(),
         slots: context.slots,
         pueue_config: context.pueue_config.clone(),
+        slurm: context.slurm.clone(),
     };
     supervise::for_kind(kind, settings)
 }
@@ -57,12 +57,12 @@ pub(crate) fn existing_task(root: &Root, id: TaskId) -> Result<Task, TurnError> 
 /// What is known of a task now. Starts the supervisor when it is missing and needed, and a runner for a task whose runner was
 /// lost (STATE.md 3.2, 3.6).
 pub fn status(context: &Context, id: TaskId) -> Answer {
-    answer_for("status", context, id, |_, _| Ok(()))
+    answer_for("status", context, id, Comparison::Sample, |_, _| Ok(()))
 }
 
 /// The raw evidence of a task.
 pub fn logs(context: &Context, id: TaskId) -> Answer {
-    answer_for("logs", context, id, |task, answer| {
+    answer_for("logs", context, id, Comparison::Nothing, |task, answer| {
         answer.raw = Some(raw_files(task)?);
         Ok(())
     })
@@ -72,6 +72,7 @@ pub(crate) fn answer_for(
     command: &str,
     context: &Context,
     id: TaskId,
+    comparison: Comparison<'_>,
     more: impl FnOnce(&Task, &mut Answer) -> Result<(), TurnError>,
 ) -> Answer {
     let mut answer = Answer::new(command);
@@ -81,7 +82,7 @@ pub(crate) fn answer_for(
         answer.root_id = Some(root.id());
         let task = existing_task(&root, id)?;
         rescue::look_after(context, &root, &task);
-        fill(context, &root, &task, &mut answer)?;
+        fill(context, &root, &task, comparison, &mut answer)?;
         more(&task, &mut answer)
     };
     match look() {
@@ -95,6 +96,7 @@ pub(crate) fn fill(
     context: &Context,
     root: &Root,
     task: &Task,
+    comparison: Comparison<'_>,
     answer: &mut Answer,
 ) -> Result<(), TurnError> {
     answer.root_id = Some(root.id());
@@ -106,14 +108,21 @@ pub(crate) fn fill(
         answer.pruned = task.is_pruned().at(Stage::ObserveTask)?;
         return Ok(());
     }
+    can_end(task)?;
     answer.stops = stop::view(task, false)?.map(|view| vec![view]);
     answer.publication = publication(task)?;
     answer.liveness = liveness(task)?;
     answer.supervisor = owner(context, task).ok().map(|supervisor| supervisor.view(root, task));
+    if answer.liveness == Liveness::Undetermined {
+        answer.liveness = elsewhere(task, answer.supervisor.as_ref());
+    }
     match answer.liveness {
-        Liveness::Running => answer.activity = activity(task),
+        Liveness::Running => answer.activity = activity::observe(task, comparison),
         Liveness::Undetermined => answer.error = undetermined(task),
         Liveness::Queued | Liveness::Ended => {}
+    }
+    if let Some(warning) = stopped::warning(root, task, answer.liveness) {
+        answer.error = Some(warning);
     }
     let is_nobodys = |view: &SupervisorView| match view.state {
         SupervisorState::GaveUp => true,
@@ -125,6 +134,23 @@ pub(crate) fn fill(
         answer.next_action = Some(NextAction::DispatchAgain);
     }
     Ok(())
+}
+
+/// Makes sure that somebody can bring the task to its end. What acts on it or runs for it is waited for first.
+///
+/// # Errors
+/// So much is damaged that nobody can; that will not change.
+fn can_end(task: &Task) -> Result<(), TurnError> {
+    let is_locked = task.run_locked();
+    let complaint = match (&is_locked, ground::read(task).at(Stage::ObserveTask)?) {
+        (Ok(true), _) => return Ok(()),
+        (_, Found::Ruined(error)) => Err(error),
+        _ => is_locked.map(drop),
+    };
+    match complaint {
+        Err(error) if is_damage(&error) && damaged::something_runs(task) => Ok(()),
+        complaint => complaint.at(Stage::ObserveTask),
+    }
 }
 
 fn fill_terminal(outcome: Outcome, answer: &mut Answer) {
@@ -163,25 +189,25 @@ fn fill_terminal(outcome: Outcome, answer: &mut Answer) {
 }
 
 fn publication(task: &Task) -> Result<Publication, TurnError> {
-    let sealed = task.read::<Seal>().at(Stage::ObserveTask)?.is_some();
+    let sealed = task.read_apart::<Seal>().at(Stage::ObserveTask)?.is_some();
     let payload = [PayloadName::Result, PayloadName::Refusal]
         .iter()
         .any(|name| matches!(task.open_payload(*name), Ok(Some(_))));
     Ok(if sealed || payload { Publication::Pending } else { Publication::None })
 }
 
-/// Computed from the run lock, the licence and the process; never stored.
-fn liveness(task: &Task) -> Result<Liveness, TurnError> {
-    if task.read::<Seal>().at(Stage::ObserveTask)?.is_some() {
+/// Computed from the run lock, the licence and the process; never stored. A damaged record leaves open what runs; a runner
+/// finds out, and the task ends.
+pub(crate) fn liveness(task: &Task) -> Result<Liveness, TurnError> {
+    if task.read_apart::<Seal>().at(Stage::ObserveTask)?.is_some() {
         return Ok(Liveness::Ended);
     }
-    // A damaged record leaves open what runs; a runner finds out, and the task ends.
-    let launch = match unless_damaged(task.read::<Launch>()).at(Stage::ObserveTask)? {
-        (Some(launch), _) => launch,
-        (None, true) => return Ok(Liveness::Undetermined),
-        (None, false) => return Ok(Liveness::Queued),
+    let launch = match licence(task).at(Stage::ObserveTask)? {
+        Licence::Whole(launch) => launch,
+        Licence::Damaged => return Ok(Liveness::Undetermined),
+        Licence::Missing => return Ok(Liveness::Queued),
     };
-    if task.run_locked().at(Stage::ObserveTask)? {
+    if matches!(task.run_locked(), Ok(true)) {
         return Ok(Liveness::Running);
     }
     match where_launched(&launch.record) {
@@ -189,7 +215,7 @@ fn liveness(task: &Task) -> Result<Liveness, TurnError> {
         Place::EarlierBoot => return Ok(Liveness::Ended),
         Place::Here => {}
     }
-    let running = match unless_damaged(task.read::<Running>()).at(Stage::ObserveTask)? {
+    let running = match unless_damaged(task.read_apart::<Running>()).at(Stage::ObserveTask)? {
         (Some(running), _) => running,
         (None, true) => return Ok(Liveness::Undetermined),
         (None, false) => return Ok(Liveness::Ended),
@@ -201,9 +227,28 @@ fn liveness(task: &Task) -> Result<Liveness, TurnError> {
     })
 }
 
+/// What the supervisor's word makes of a turn whose process can not be seen from here. Only a job that runs, or that is over
+/// for certain, says something of the turn.
+fn elsewhere(task: &Task, view: Option<&SupervisorView>) -> Liveness {
+    match view.map(|view| view.state) {
+        _ if !is_elsewhere(task) => Liveness::Undetermined,
+        Some(SupervisorState::Running) => Liveness::Running,
+        Some(SupervisorState::Ended) => Liveness::Ended,
+        _ => Liveness::Undetermined,
+    }
+}
+
+/// Whether the turn was launched on another machine.
+pub(crate) fn is_elsewhere(task: &Task) -> bool {
+    matches!(task.read::<Launch>(), Ok(Some(launch)) if where_launched(&launch.record) == Place::Elsewhere)
+}
+
 /// Where somebody would have to look, and what a lead can do who knows that nothing runs there any more.
 fn undetermined(task: &Task) -> Option<String> {
-    let launch = task.read::<Launch>().ok().flatten()?.record;
+    if !matches!(place(task), Ok(Some(Place::Elsewhere | Place::Undetermined))) {
+        return None;
+    }
+    let launch = ground::apart::<Launch>(task)?.record;
     Some(format!(
         "the turn was launched on {}, and its process can not be seen from here; look from there, or, when you know that it is \
          gone, end the task with: delegate cancel {} --declare-lost",
@@ -212,124 +257,9 @@ fn undetermined(task: &Task) -> Option<String> {
     ))
 }
 
-/// What a running turn does, as far as it can be seen from here.
-fn activity(task: &Task) -> Option<Activity> {
-    let running = task.read::<Running>().ok().flatten()?.record;
-    let request = task.read::<Request>().ok().flatten()?.record;
-    let profile = provider::catalogue().get(&request.provider)?;
-    let now = process::boot_clock();
-    let elapsed = now.saturating_sub(Duration::from_nanos(running.started_boot_nanos)).as_secs_f64();
-    let remaining = Duration::from_nanos(running.deadline_boot_nanos).as_secs_f64() - now.as_secs_f64();
-    let stdout_age = streams::raw_age(task, "stdout");
-    let idle = [stdout_age, streams::raw_age(task, "stderr")].into_iter().flatten().min();
-    let mut summariser = profile.summariser();
-    if let Some(tail) = streams::raw_tail(task, "stdout", ACTIVITY_TAIL_MAX_BYTES) {
-        summariser.feed(&tail);
-    }
-    let summary = summariser.summary();
-    let here = task
-        .read::<Launch>()
-        .ok()
-        .flatten()
-        .is_some_and(|launch| where_launched(&launch.record) == Place::Here);
-    let usage = here.then(|| containment::tree(task, launch::identity(&running)).usage().ok()).flatten();
-    let idle_seconds = idle.map_or(elapsed, |idle| idle.as_secs_f64());
-    Some(Activity {
-        elapsed_seconds: elapsed,
-        budget_remaining_seconds: remaining,
-        diagnosis: diagnosis(&summary, idle_seconds),
-        last_event: summary.last_event.map(|(kind, words)| LastEvent {
-            kind,
-            summary: words,
-            age_seconds: stdout_age.map_or(elapsed, |age| age.as_secs_f64()),
-        }),
-        stdout_bytes: streams::raw_size(task, "stdout").unwrap_or(0),
-        stderr_bytes: streams::raw_size(task, "stderr").unwrap_or(0),
-        idle_seconds,
-        descendants: usage.map(|usage| usage.processes.saturating_sub(1)),
-        cpu_seconds: usage.map(|usage| usage.cpu.as_secs_f64()),
-    })
-}
-
-/// Silence longer than this makes a running tool a silent one, and a working model a wait.
-const SILENCE_SECONDS: f64 = 30.0;
-
-fn diagnosis(summary: &provider::Summary, idle_seconds: f64) -> Diagnosis {
-    match (summary.events, &summary.tool) {
-        (0, _) => Diagnosis::Starting,
-        (_, Some(_)) if idle_seconds > SILENCE_SECONDS => Diagnosis::ToolSilent,
-        (_, Some(_)) => Diagnosis::ToolRunning,
-        (_, None) if idle_seconds > SILENCE_SECONDS => Diagnosis::Waiting,
-        (_, None) => Diagnosis::ModelWorking,
-    }
-}
-
-/// Checks that an outcome can be gathered: everything that it names is there as it names it.
-///
-/// # Errors
-/// `content_pruned` when retention took it away, `evidence_damaged` when something else did.
-pub(crate) fn gather(task: &Task, outcome: &Outcome, answer: &mut Answer) -> Result<(), TurnError> {
-    let verified = verify(task, outcome);
-    // Asked last: retention may have come by in between, and what it took is no damage.
-    answer.pruned = task.is_pruned().at(Stage::ObserveTask)?;
-    if answer.pruned {
-        return Err(TurnError::new(
-            FailureCode::ContentPruned,
-            Stage::ObserveTask,
-            format!(
-                "the content of the task {} was removed by prune; its outcome is all that is left",
-                task.id()
-            ),
-        ));
-    }
-    verified
-}
-
-/// Checks that what an outcome names is what lies in the task's directory: digests of the payload and the seal, presence and
-/// size of the sealed streams. Their content was checked when they were judged; their digests are in the seal.
-///
-/// # Errors
-/// `evidence_damaged`.
-fn verify(task: &Task, outcome: &Outcome) -> Result<(), TurnError> {
-    let damaged = |what: &str| {
-        TurnError::new(
-            FailureCode::EvidenceDamaged,
-            Stage::ObserveTask,
-            format!("{what} of the task {} is missing or is not what its outcome names", task.id()),
-        )
-    };
-    let name = match outcome.verdict {
-        Verdict::Committed => PayloadName::Result,
-        Verdict::Rejected => PayloadName::Refusal,
-    };
-    let payload = task.open_payload(name).at(Stage::ObserveTask)?.ok_or_else(|| damaged("the payload"))?;
-    let found = Sha256Digest::of_reader(payload).map_err(|_| damaged("the payload"))?;
-    if found != (outcome.payload.sha256, outcome.payload.length)
-        || outcome.payload.basename != name.basename()
-    {
-        return Err(damaged("the payload"));
-    }
-    match task.read::<Seal>().at(Stage::ObserveTask)? {
-        Some(seal) if seal.sha256 == outcome.evidence_sha256 => {
-            let is_there = |entry: &ManifestEntry| {
-                streams::raw_size(task, entry.path.strip_prefix("raw/").unwrap_or(&entry.path))
-                    == Some(entry.size)
-            };
-            // An outcome that says that the evidence is damaged is not contradicted by it.
-            let is_said = outcome.reason.code == ReasonCode::EvidenceDamaged;
-            if is_said || seal.record.manifest.iter().all(is_there) {
-                Ok(())
-            } else {
-                Err(damaged("the raw output"))
-            }
-        }
-        _ => Err(damaged("the seal")),
-    }
-}
-
 /// The raw files of a task: from the manifest when sealed, else what is there.
 pub(crate) fn raw_files(task: &Task) -> Result<Vec<RawFile>, TurnError> {
-    if let Some(seal) = task.read::<Seal>().at(Stage::ObserveTask)? {
+    if let Some(seal) = task.read_apart::<Seal>().at(Stage::ObserveTask)? {
         return Ok(seal
             .record
             .manifest

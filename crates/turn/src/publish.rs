@@ -53,10 +53,26 @@ struct Judged<'a> {
 /// Those of the store; publishing again is harmless.
 pub(crate) fn publish(publishing: &Publishing<'_>) -> Result<Outcome, StoreError> {
     let Publishing { root, task, lock, .. } = publishing;
+    commit(root, task, lock, || {
+        cut_to_the_seal(publishing.task, publishing.lock, &publishing.seal.record)?;
+        judge(publishing)
+    })
+}
+
+/// Commits the outcome that `decide` answers, unless there is one, and tidies up after the task.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) fn commit(
+    root: &Root,
+    task: &Task,
+    lock: &RunLock,
+    decide: impl FnOnce() -> Result<Outcome, StoreError>,
+) -> Result<Outcome, StoreError> {
     let outcome = match task.read::<Outcome>()? {
         Some(existing) => existing.record,
         None => {
-            let outcome = judge(publishing)?;
+            let outcome = decide()?;
             let outcome = match task.create_reserved(lock, &outcome)? {
                 Created::New(_) => outcome,
                 Created::Exists(existing) => existing.record,
@@ -68,6 +84,23 @@ pub(crate) fn publish(publishing: &Publishing<'_>) -> Result<Outcome, StoreError
     };
     tidy(root, task, lock);
     Ok(outcome)
+}
+
+/// Cuts off what a stream has beyond what was sealed of it. Only after the seal, which says so: a runner lost in between would
+/// leave a file that does not tell why it ends where it ends.
+///
+/// # Errors
+/// Those of the store.
+pub(crate) fn cut_to_the_seal(task: &Task, lock: &RunLock, seal: &Seal) -> Result<(), StoreError> {
+    for entry in seal.manifest.iter().filter(|entry| entry.cut_from.is_some()) {
+        let name = entry.path.strip_prefix("raw/").unwrap_or(&entry.path);
+        match task.cut_raw(lock, name, entry.size) {
+            // What is missing is found missing when it is judged.
+            Ok(()) | Err(StoreError::NotFound { .. } | StoreError::Damaged { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 /// Removes what a terminal task no longer needs. Failures are harmless: anybody may try again.
@@ -292,7 +325,7 @@ fn matches(entry: &ManifestEntry, reader: DigestReader<impl Read>) -> bool {
 }
 
 /// The text of `refusal.txt`: the code, one sentence, and the provider's own message.
-fn refusal(reason: &Reason) -> String {
+pub(crate) fn refusal(reason: &Reason) -> String {
     let mut text = format!("{}\n{}\n", reason.code, sentence(reason.code));
     if let Some(message) = &reason.message {
         text.push('\n');

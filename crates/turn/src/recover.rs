@@ -1,13 +1,15 @@
 //! What to do with a task that was launched and whose runner is gone (STATE.md 3.6). Never a second launch.
 
-use process::Child;
+use process::{Child, ProcessIdentity, Tree};
 use record::launch::{Launch, Running};
-use record::words::{Launched as MayHaveRun, ReasonCode, StopCause};
-use store::{StoreError, Task};
+use record::submission::Submission;
+use record::words::{ReasonCode, StopCause, SupervisorKind};
+use store::{Loaded, StoreError, Task};
 
 use crate::evidence::{Ended, unless_damaged};
+use crate::ground::apart;
 use crate::launch::{self, Launched};
-use crate::{containment, stop, streams};
+use crate::{containment, stop};
 
 /// What was found.
 pub(crate) enum Recovery {
@@ -47,20 +49,75 @@ pub(crate) fn where_launched(launch: &Launch) -> Place {
     }
 }
 
-/// Looks for the process of a launch. The caller holds the run lock.
+/// What is known of a launch.
+pub(crate) enum Licence {
+    /// There was none.
+    Missing,
+    Whole(Box<Loaded<Launch>>),
+    /// There was one, and what is left of it does not say where.
+    Damaged,
+}
+
+/// The licence of a task, as the record of its process confirms it.
+///
+/// # Errors
+/// It can not be read now.
+pub(crate) fn licence(task: &Task) -> Result<Licence, StoreError> {
+    let launch = unless_damaged(task.read_apart::<Launch>())?;
+    let running = unless_damaged(task.read_apart::<Running>())?;
+    Ok(match (launch, running) {
+        ((None, false), (None, false)) => Licence::Missing,
+        ((Some(launch), _), (Some(running), _)) if running.record.launch_sha256 != launch.sha256 => {
+            Licence::Damaged
+        }
+        ((Some(launch), _), _) => Licence::Whole(Box::new(launch)),
+        ((None, _), _) => Licence::Damaged,
+    })
+}
+
+/// Where the processes of a task are to be looked for, whatever is damaged of it; `None` when it was not launched.
+///
+/// # Errors
+/// As for [`licence`].
+pub(crate) fn place(task: &Task) -> Result<Option<Place>, StoreError> {
+    Ok(match licence(task)? {
+        Licence::Missing => None,
+        Licence::Whole(launch) => Some(where_launched(&launch.record)),
+        // Its runner was one of the machine on which it was admitted, but for a cluster's.
+        Licence::Damaged => {
+            let submission = apart::<Submission>(task).map(|submission| submission.record);
+            if submission.as_ref().is_some_and(|submission| submission.supervisor == SupervisorKind::Slurm) {
+                return Ok(Some(Place::Elsewhere));
+            }
+            let admitted_on = submission.map(|submission| submission.machine_id);
+            Some(match (admitted_on, process::machine_id()) {
+                (Some(admitted_on), Ok(here)) if admitted_on.to_string() == here => Place::Here,
+                (Some(_), Ok(_)) => Place::Elsewhere,
+                _ => Place::Undetermined,
+            })
+        }
+    })
+}
+
+/// Looks for the process of a launch. The caller holds the run lock. `job_is_over` asks the supervisor of a turn whose process
+/// can not be seen from here.
 ///
 /// # Errors
 /// The records or `/proc` could not be read; nothing is known then.
-pub(crate) fn recover(task: &Task, launch: &Launch) -> Result<Recovery, StoreError> {
+pub(crate) fn recover(
+    task: &Task,
+    launch: &Launch,
+    job_is_over: impl FnOnce() -> bool,
+) -> Result<Recovery, StoreError> {
     let is_cancelled = stop::is_requested(task)?;
     let cause = if is_cancelled { StopCause::User } else { StopCause::None };
     let place = where_launched(launch);
-    if matches!(place, Place::Elsewhere | Place::Undetermined) {
+    if place == Place::Undetermined || (place == Place::Elsewhere && !job_is_over()) {
         return Ok(Recovery::Elsewhere);
     }
     let (running, is_damaged) = unless_damaged(task.read::<Running>())?;
     if is_damaged {
-        return Ok(Recovery::Ended(unreadable(task, cause)?));
+        return Ok(Recovery::Ended(unreadable(task, cause)));
     }
     let Some(running) = running else {
         // A licence without this record proves that no provider ran (STATE.md 3.4).
@@ -73,13 +130,23 @@ pub(crate) fn recover(task: &Task, launch: &Launch) -> Result<Recovery, StoreErr
     };
     let running = running.record;
     let identity = launch::identity(&running);
-    let lost = |message: &str| -> Result<Recovery, StoreError> {
-        let mut ended = Ended::lost(may_have_run(task)?, cause, message);
+    let lost = |message: &str| {
+        let mut ended = Ended::lost(cause, message);
         ended.unswept = Some(containment::tree(task, identity).into());
         Ok(Recovery::Ended(ended))
     };
-    if place == Place::EarlierBoot {
-        return Ok(Recovery::Ended(Ended::lost(may_have_run(task)?, cause, "the machine was started again")));
+    let lost_elsewhere = match place {
+        Place::EarlierBoot => {
+            Some(("the machine was started again".to_owned(), Some(everything(task).into())))
+        }
+        // What the other machine still runs of it, its supervisor ends.
+        Place::Elsewhere => {
+            Some((format!("the job on {} is over, and its runner left no end", launch.host_name), None))
+        }
+        _ => None,
+    };
+    if let Some((why, unswept)) = lost_elsewhere {
+        return Ok(Recovery::Ended(Ended { unswept, ..Ended::lost(cause, &why) }));
     }
     let unseen = |source| StoreError::Io { path: "/proc".into(), source };
     if process::is_at_gate(identity).map_err(unseen)? {
@@ -96,16 +163,12 @@ pub(crate) fn recover(task: &Task, launch: &Launch) -> Result<Recovery, StoreErr
 }
 
 /// The end of a turn whose records no longer say which process it was: what carries its mark is ended.
-pub(crate) fn unreadable(task: &Task, cause: StopCause) -> Result<Ended, StoreError> {
-    let nobody = process::ProcessIdentity { pid: 0, start_time: 0 };
-    let mut ended = Ended::lost(may_have_run(task)?, cause, "the records of the launch are damaged");
-    ended.unswept = Some(containment::tree(task, nobody).into());
-    Ok(ended)
+pub(crate) fn unreadable(task: &Task, cause: StopCause) -> Ended {
+    let ended = Ended::lost(cause, "the records of the launch are damaged");
+    Ended { unswept: Some(everything(task).into()), ..ended }
 }
 
-/// Certain only when the provider has said something.
-pub(crate) fn may_have_run(task: &Task) -> Result<MayHaveRun, StoreError> {
-    let said_something =
-        ["stdout", "stderr"].iter().any(|name| streams::raw_size(task, name).is_some_and(|size| size > 0));
-    Ok(if said_something { MayHaveRun::Yes } else { MayHaveRun::Unknown })
+/// Everything that carries the mark of a task. Where no record can be believed about its process, nothing is left running.
+pub(crate) fn everything(task: &Task) -> Tree {
+    containment::tree(task, ProcessIdentity { pid: 0, start_time: 0 })
 }

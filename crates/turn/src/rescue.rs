@@ -7,14 +7,16 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use record::TaskId;
-use record::launch::Launch;
+use record::answer::SupervisorState;
 use record::outcome::Outcome;
+use record::submission::Submission;
 use store::{Root, Task};
 
 use crate::context::Context;
+use crate::ground::{Found, apart};
 use crate::limits::{RESCUE_RHYTHM, RESCUES_MAX_COUNT};
-use crate::observe;
-use crate::recover::{Place, where_launched};
+use crate::recover::{Place, place};
+use crate::{damaged, ground, observe};
 
 /// The runners that this process has started.
 #[derive(Default)]
@@ -30,13 +32,31 @@ pub(crate) fn look_after(context: &Context, root: &Root, task: &Task) {
     if matches!(task.read::<Outcome>(), Ok(Some(_))) {
         return;
     }
-    let is_lost = matches!(task.read::<Launch>(), Ok(Some(launch)) if where_launched(&launch.record) == Place::Here)
-        && matches!(task.run_locked(), Ok(false));
-    if is_lost {
+    let owner = observe::owner(context, task);
+    // Asked when there is no runner here that could know more.
+    let is_over = || owner.as_ref().is_ok_and(|owner| owner.view(root, task).state == SupervisorState::Ended);
+    let needed = matches!(task.run_locked(), Ok(false)) && needs_a_runner(task, is_over);
+    // Asked last: whoever sealed the turn in between has let go of the lock.
+    if needed && matches!(task.run_locked(), Ok(false)) {
         start_runner(context, root, task);
     }
-    if let Ok(supervisor) = observe::owner(context, task) {
+    if let Ok(supervisor) = owner {
         let _ = supervisor.ensure(root);
+    }
+}
+
+/// Whether a task that nobody acts on has lost its runner here, or belongs to nobody who would start one.
+fn needs_a_runner(task: &Task, is_over: impl FnOnce() -> bool) -> bool {
+    match (place(task), ground::read(task)) {
+        // All that a runner could do for it.
+        (Ok(Some(Place::Here)), Ok(Found::Ruined(_))) => damaged::something_runs(task),
+        // Also where nobody starts runners again after a restart of the machine, as a queue does not.
+        (Ok(Some(Place::Here | Place::EarlierBoot)), _) => true,
+        // A runner here can do something only when the turn is over there.
+        (Ok(Some(Place::Elsewhere)), Ok(Found::Whole(_))) => is_over(),
+        // Nobody can tell any more whose supervisor has it in its queue.
+        (Ok(None), Ok(Found::Damaged(_))) => apart::<Submission>(task).is_none(),
+        _ => false,
     }
 }
 

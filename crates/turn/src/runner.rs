@@ -6,9 +6,10 @@ use std::time::Instant;
 
 use process::TerminationSignals;
 use record::TaskId;
+use record::answer::SupervisorState;
 use record::event::{Event, EventKind};
 use record::json::Record;
-use record::launch::{Launch, Running};
+use record::launch::Launch;
 use record::outcome::Outcome;
 use record::plan::Plan;
 use record::request::Request;
@@ -18,15 +19,16 @@ use record::words::{ReasonCode, StopCause};
 use store::{Loaded, Root, RunLock, StoreError, Task};
 
 use crate::context::{Context, now};
-use crate::evidence::{Ended, Sealing, seal, unless_damaged};
+use crate::evidence::{Ended, Sealing, bring_to_seal, seal};
+use crate::ground::{self, Found, Ground, is_damage};
 use crate::launch::{LaunchInput, Launched, launch};
 use crate::lease::Lease;
-use crate::limits::{RUN_LOCK_PATIENCE, RUN_LOCK_RHYTHM, SEAL_PATIENCE, SLOW_RHYTHM, SWEEP_PATIENCE};
+use crate::limits::{RUN_LOCK_PATIENCE, RUN_LOCK_RHYTHM};
 use crate::monitor::Monitor;
 use crate::planning::{self, Planned, Planning};
 use crate::publish::{Publishing, publish, tidy};
-use crate::recover::{Recovery, may_have_run, recover, unreadable};
-use crate::{admit, containment, fence, points, stop};
+use crate::recover::{Licence, Place, Recovery, licence, place, recover, unreadable};
+use crate::{admit, containment, damaged, fence, observe, points, stop};
 
 /// How a runner ended (CLI.md "Exit codes").
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,36 +86,31 @@ fn attempt(context: &Context, id: TaskId) -> Result<(), Leave> {
         tidy(&root, &task, &lock);
         return Ok(());
     }
-    let missing = |name: &str| Leave::Failed(format!("the task {id} has no {name}"));
-    let work = Work {
-        context,
-        root: &root,
-        task: &task,
-        lock: &lock,
-        request: task.read::<Request>()?.ok_or_else(|| missing("request.json"))?,
-        plan: task.read::<Plan>()?.ok_or_else(|| missing("plan.json"))?,
-        submission: task.read::<Submission>()?.ok_or_else(|| missing("submission.json"))?,
-        signals: &signals,
+    let Ground { request, plan, submission } = match ground::read(&task)? {
+        Found::Whole(ground) => *ground,
+        Found::Damaged(remains) => {
+            return damaged::end(&root, &task, &lock, &remains).map_err(Leave::Failed);
+        }
+        Found::Ruined(error) => {
+            damaged::end_processes(&task).map_err(Leave::Failed)?;
+            return Err(error.into());
+        }
     };
+    let (root, task, lock, signals) = (&root, &task, &lock, &signals);
+    let work = Work { context, root, task, lock, request, plan, submission, signals };
     let sealed = match task.read::<Seal>()? {
         Some(sealed) => sealed,
         None => {
             let (ended, lease) = work.bring_to_end()?;
-            let sealed = work.seal(ended)?;
+            let sealing = Sealing::of(root, task, lock, &work.request, &work.plan);
+            let sealed = bring_to_seal(&sealing, ended).map_err(Leave::Failed)?;
             if let Some(lease) = lease {
                 lease.give_back();
             }
             sealed
         }
     };
-    publish(&Publishing {
-        root: &root,
-        task: &task,
-        lock: &lock,
-        request: &work.request,
-        plan: &work.plan,
-        seal: &sealed,
-    })?;
+    publish(&Publishing { root, task, lock, request: &work.request, plan: &work.plan, seal: &sealed })?;
     Ok(())
 }
 
@@ -134,30 +131,50 @@ fn take_run_lock(task: &Task) -> Result<RunLock, Leave> {
 impl Work<'_> {
     /// The end of the turn, from a launch or from what is left of one; with the lease that is kept until the seal.
     fn bring_to_end(&self) -> Result<(Ended, Option<Lease>), Leave> {
-        let (licence, is_damaged) = unless_damaged(self.task.read::<Launch>())?;
-        if is_damaged || (licence.is_none() && !matches!(self.task.read::<Running>(), Ok(None))) {
+        match licence(self.task)? {
+            Licence::Missing => self.name_the_holder(),
+            Licence::Whole(launch) => {
+                let job_is_over = || {
+                    observe::owner(self.context, self.task)
+                        .is_ok_and(|owner| owner.view(self.root, self.task).state == SupervisorState::Ended)
+                };
+                return match recover(self.task, &launch.record, job_is_over)? {
+                    Recovery::Adopted(launched) => {
+                        self.name_the_holder();
+                        // The lost runner's lease went with it; another writer may hold it by now, which changes nothing for
+                        // a process that writes already.
+                        let lease = self.lease().ok().flatten();
+                        Ok((self.watch(*launched)?, lease))
+                    }
+                    Recovery::Ended(ended) => Ok((ended, None)),
+                    Recovery::Elsewhere => Err(Leave::Failed(format!(
+                        "the task {} was launched on {}; its process can not be seen from here",
+                        self.task.id(),
+                        launch.record.host_name
+                    ))),
+                };
+            }
             // Launched for certain, and by whom is not known any more. Never a second launch.
-            return Ok((unreadable(self.task, StopCause::None)?, None));
-        }
-        if let Some(licence) = licence {
-            return match recover(self.task, &licence.record)? {
-                Recovery::Adopted(launched) => {
-                    // The lost runner's lease went with it; another writer may hold it by now, which changes nothing for
-                    // a process that writes already.
-                    let lease = self.lease().ok().flatten();
-                    Ok((self.watch(*launched)?, lease))
-                }
-                Recovery::Ended(ended) => Ok((ended, None)),
-                Recovery::Elsewhere => Err(Leave::Failed(format!(
-                    "the task {} was launched on {}; its process can not be seen from here",
-                    self.task.id(),
-                    licence.record.host_name
-                ))),
-            };
+            Licence::Damaged => {
+                return match place(self.task)? {
+                    Some(Place::Here) => Ok((unreadable(self.task, StopCause::None), None)),
+                    _ => Err(Leave::Failed(format!(
+                        "the task {} was launched on another machine; its process can not be seen from here",
+                        self.task.id()
+                    ))),
+                };
+            }
         }
         match self.when_it_may_start()? {
             Ok(lease) => Ok((self.launch_and_watch()?, lease)),
             Err(ended) => Ok((ended, None)),
+        }
+    }
+
+    /// Writes into the run lock which process acts on the task: for a diagnosis alone, the turn goes on without.
+    fn name_the_holder(&self) {
+        if let Ok(Some(own)) = process::identity_of(std::process::id()) {
+            let _ = self.task.name_holder(self.lock, &own.to_string());
         }
     }
 
@@ -167,7 +184,13 @@ impl Work<'_> {
             let message = "this program does not know the provider".to_owned();
             return Ok(Ended::not_started(ReasonCode::PlanDrift, message));
         };
-        let brief = self.task.brief()?;
+        let brief = match self.task.brief() {
+            Ok(brief) => brief,
+            Err(error) if is_damage(&error) => {
+                return Ok(Ended::not_started(ReasonCode::EvidenceDamaged, error.to_string()));
+            }
+            Err(error) => return Err(error.into()),
+        };
         let planning = Planning {
             root: self.root.path(),
             cache: Some(self.root.probe_cache()),
@@ -253,36 +276,6 @@ impl Work<'_> {
         )?;
         Ok(monitor.watch(launched))
     }
-
-    /// Ends what is left of the turn and seals it. What only this process knows of the end would be lost with it, so it tries
-    /// for a while when the storage refuses or a process does not end.
-    fn seal(&self, mut ended: Ended) -> Result<Loaded<Seal>, Leave> {
-        let sealing = Sealing {
-            root: self.root,
-            task: self.task,
-            lock: self.lock,
-            request: &self.request,
-            plan: &self.plan,
-        };
-        let deadline = Instant::now() + SWEEP_PATIENCE;
-        while let Err(survivors) = ended.sweep() {
-            if Instant::now() >= deadline {
-                return Err(Leave::Failed(survivors));
-            }
-            std::thread::sleep(SLOW_RHYTHM);
-        }
-        points::reached(points::SWEPT);
-        let deadline = Instant::now() + SEAL_PATIENCE;
-        loop {
-            match seal(&sealing, &ended) {
-                Ok(sealed) => return Ok(sealed),
-                Err(error) if Instant::now() >= deadline => return Err(error.into()),
-                // Only time, or somebody who makes room, can cure it.
-                Err(StoreError::Full { .. } | StoreError::Io { .. }) => std::thread::sleep(SLOW_RHYTHM),
-                Err(error) => return Err(error.into()),
-            }
-        }
-    }
 }
 
 /// Publishes the outcome of a task that is cancelled before anybody launched it. The caller holds the run lock. Does nothing
@@ -291,7 +284,7 @@ impl Work<'_> {
 /// # Errors
 /// Those of the store; the stop request stays and the next runner obeys it.
 pub(crate) fn cancel_before_launch(root: &Root, task: &Task, lock: &RunLock) -> Result<(), StoreError> {
-    if task.read::<Launch>()?.is_some() {
+    if task.has::<Launch>()? {
         return Ok(());
     }
     conclude(root, task, lock, Ended::cancelled())
@@ -303,18 +296,19 @@ pub(crate) fn cancel_before_launch(root: &Root, task: &Task, lock: &RunLock) -> 
 /// Those of the store.
 pub(crate) fn end_as_lost(root: &Root, task: &Task, lock: &RunLock) -> Result<(), StoreError> {
     let stop = if stop::is_requested(task)? { StopCause::User } else { StopCause::None };
-    conclude(root, task, lock, Ended::lost(may_have_run(task)?, stop, "the lead declared the turn lost"))
+    conclude(root, task, lock, Ended::lost(stop, "the lead declared the turn lost"))
 }
 
 /// Seals and publishes an end that needs no runner.
 fn conclude(root: &Root, task: &Task, lock: &RunLock, ended: Ended) -> Result<(), StoreError> {
-    let (Some(request), Some(plan)) = (task.read::<Request>()?, task.read::<Plan>()?) else { return Ok(()) };
+    let Ground { request, plan, .. } = match ground::read(task)? {
+        Found::Whole(ground) => *ground,
+        Found::Damaged(remains) => return damaged::conclude(root, task, lock, &remains, &ended),
+        Found::Ruined(error) => return Err(error),
+    };
     let sealed = match task.read::<Seal>()? {
         Some(sealed) => sealed,
-        None => {
-            let sealing = Sealing { root, task, lock, request: &request, plan: &plan };
-            seal(&sealing, &ended)?
-        }
+        None => seal(&Sealing::of(root, task, lock, &request, &plan), &ended)?,
     };
     publish(&Publishing { root, task, lock, request: &request, plan: &plan, seal: &sealed })?;
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use record::answer::{Answer, StopView};
+use record::answer::{Answer, StopView, SupervisorState};
 use record::event::EventKind;
 use record::failure::{FailureCode, Stage};
 use record::json::Record;
@@ -11,11 +11,13 @@ use record::outcome::Outcome;
 use record::{TaskId, words::Admission};
 use store::{Created, Root, StoreError, Task};
 
+use crate::activity::Comparison;
 use crate::context::{Context, now};
 use crate::error::{At, TurnError};
+use crate::ground::is_damage;
 use crate::limits::{CANCEL_PATIENCE, RUN_LOCK_RHYTHM};
 use crate::observe;
-use crate::recover::{Place, where_launched};
+use crate::recover::{Place, place};
 use crate::rescue;
 use crate::runner::{cancel_before_launch, end_as_lost, journal};
 
@@ -26,7 +28,7 @@ use crate::runner::{cancel_before_launch, end_as_lost, journal};
 pub(crate) fn is_requested(task: &Task) -> Result<bool, StoreError> {
     match task.read::<StopRequest>() {
         Ok(request) => Ok(request.is_some()),
-        Err(StoreError::Damaged { .. } | StoreError::IdentityMismatch { .. }) => Ok(true),
+        Err(error) if is_damage(&error) => Ok(true),
         Err(error) => Err(error),
     }
 }
@@ -51,13 +53,13 @@ fn attempt(context: &Context, id: TaskId, declare_lost: bool, answer: &mut Answe
     answer.admission = Admission::Admitted;
     if task.read::<Outcome>().at(Stage::StopTask)?.is_none() {
         if declare_lost {
-            declare_the_turn_lost(&root, &task)?;
+            declare_the_turn_lost(context, &root, &task)?;
         } else {
             request(&root, &task)?;
             carry_out(context, &root, &task)?;
         }
     }
-    observe::fill(context, &root, &task, answer)?;
+    observe::fill(context, &root, &task, Comparison::Nothing, answer)?;
     if let Some(stops) = &answer.stops {
         answer.stop = stops.first().cloned();
     }
@@ -65,15 +67,20 @@ fn attempt(context: &Context, id: TaskId, declare_lost: bool, answer: &mut Answe
 }
 
 /// Ends a task whose process nobody can look for any more, on the lead's word (STATE.md 3.6).
-fn declare_the_turn_lost(root: &Root, task: &Task) -> Result<(), TurnError> {
+fn declare_the_turn_lost(context: &Context, root: &Root, task: &Task) -> Result<(), TurnError> {
     let refused = |message: &str| Err(TurnError::new(FailureCode::InvalidRequest, Stage::StopTask, message));
-    let Some(launch) = task.read::<Launch>().at(Stage::StopTask)? else {
-        return refused("the task was not launched; cancel it without --declare-lost");
-    };
-    if where_launched(&launch.record) != Place::Elsewhere {
-        return refused(
-            "the task's process can be looked for on this machine; cancel it without --declare-lost",
-        );
+    match place(task).at(Stage::StopTask)? {
+        Some(Place::Elsewhere | Place::Undetermined) => {}
+        None => return refused("the task was not launched; cancel it without --declare-lost"),
+        Some(_) => {
+            return refused(
+                "the task's process can be looked for on this machine; cancel it without --declare-lost",
+            );
+        }
+    }
+    let view = observe::owner(context, task).ok().map(|owner| owner.view(root, task));
+    if view.is_some_and(|view| view.state == SupervisorState::Running) {
+        return refused("the task's job still runs, says its supervisor; cancel it without --declare-lost");
     }
     let deadline = Instant::now() + CANCEL_PATIENCE;
     loop {
@@ -105,11 +112,15 @@ fn request(root: &Root, task: &Task) -> Result<(), TurnError> {
 
 /// Ends a task that nobody acts on; a living runner sees the request by itself.
 fn carry_out(context: &Context, root: &Root, task: &Task) -> Result<(), TurnError> {
-    let is_launched = || task.read::<Launch>().map(|launch| launch.is_some()).at(Stage::StopTask);
+    let is_launched = || task.has::<Launch>().at(Stage::StopTask);
     let deadline = Instant::now() + CANCEL_PATIENCE;
     loop {
         if is_launched()? {
             rescue::look_after(context, root, task);
+            if observe::is_elsewhere(task) {
+                // The runner there sees the request as soon as its machine does.
+                let _ = observe::owner(context, task).and_then(|supervisor| supervisor.interrupt(root, task));
+            }
             return Ok(());
         }
         if let Some(lock) = task.try_run_lock().at(Stage::StopTask)? {

@@ -9,7 +9,8 @@ use record::words::{ReasonCode, StopCause, Verdict};
 /// The verdict over a seal, what its judge found, and whether the evidence was what was sealed.
 pub(crate) fn verdict(seal: &Seal, finding: Finding, is_intact: bool) -> (Verdict, Reason) {
     if !is_intact || seal.damaged {
-        return (Verdict::Rejected, reason(ReasonCode::EvidenceDamaged, None));
+        let message = seal.invocation.message.clone().filter(|_| seal.damaged);
+        return (Verdict::Rejected, reason(ReasonCode::EvidenceDamaged, message));
     }
     if let (InvocationState::NotStarted, Finding::ProviderError { code, message, .. }) =
         (seal.invocation.state, &finding)

@@ -17,10 +17,19 @@ pub(super) const MEMORY_SETTLE_MILLISECONDS: u64 = 600;
 /// Stored tasks of the root that is nearly empty, and of the one that is not.
 pub(super) const STORED_FEW_COUNT: usize = 10;
 pub(super) const STORED_MANY_COUNT: usize = 10_000;
+/// Stored tasks where looking at them is measured: few, and very many, of which half is pruned.
+pub(super) const LOOKED_AT_FEW_COUNT: usize = 1_000;
+pub(super) const LOOKED_AT_MANY_COUNT: usize = 100_000;
+/// Events behind the cursor that a measured follower goes on from.
+pub(super) const EVENTS_BEHIND_COUNT: usize = 20;
+/// Turns that run while content is removed.
+pub(super) const TURNS_BESIDE_PRUNE_COUNT: usize = 10;
+/// What a look must not exceed, however many tasks there are.
+pub(super) const LOOK_AIM_MILLISECONDS: f64 = 100.0;
 /// First dispatches to codex: each hashes an executable of some hundred megabytes.
 pub(super) const FIRST_DISPATCH_SAMPLES_COUNT: usize = 10;
-/// Between two questions to pueue whether it is done; it offers no event.
-pub(super) const PUEUE_QUESTION_MILLISECONDS: u64 = 50;
+/// Between two questions to a queue whether it is done; neither peer offers an event.
+pub(super) const QUEUE_QUESTION_MILLISECONDS: u64 = 50;
 /// What a sample must not exceed (the aims of the project).
 pub(super) const TO_RUNNING_AIM_MILLISECONDS: f64 = 20.0;
 pub(super) const RUNNER_MEMORY_AIM_KIBIBYTES: f64 = 4096.0;

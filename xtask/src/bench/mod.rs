@@ -13,18 +13,22 @@
 //! | `pueue`, `tsp` | the peers |
 //! | `rounds` | taking samples in turn |
 //! | `table` | samples and rows, as Markdown |
-//! | `latency`, `turns`, `memory`, `stored`, `codex` | the measurements |
+//! | `latency`, `turns`, `memory`, `stored`, `many_tasks`, `codex`, `supervisors` | the measurements |
+//! | `operations` | a chore of its own: what a task asks of the file system |
 
 mod calibration;
 mod changes;
 mod codex;
 mod latency;
 mod limits;
+mod many_tasks;
 mod memory;
+pub(crate) mod operations;
 mod processes;
 mod pueue;
 mod rounds;
 mod stored;
+mod supervisors;
 mod table;
 mod tsp;
 mod turns;
@@ -53,6 +57,10 @@ pub(crate) enum Part {
     Codex,
     /// Handing over with few and with many tasks in the root
     Stored,
+    /// Looking at a root of very many tasks, and removing the content of half of them while turns run
+    ManyTasks,
+    /// Handing over to each supervisor, and to its queue without us
+    Supervisors,
 }
 
 /// Runs these parts (none: all) and prints one table.
@@ -94,5 +102,7 @@ fn measure(
         Part::Memory => memory::measure(world, &pueue),
         Part::Codex => codex::measure(world, &pueue, samples),
         Part::Stored => stored::measure(world, samples),
+        Part::ManyTasks => many_tasks::measure(world, samples),
+        Part::Supervisors => supervisors::measure(world, &pueue, samples),
     }
 }

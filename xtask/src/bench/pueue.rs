@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::limits::{PUEUE_QUESTION_MILLISECONDS, SLOTS_COUNT, WAIT_MAX_SECONDS};
+use super::limits::{QUEUE_QUESTION_MILLISECONDS, SLOTS_COUNT, WAIT_MAX_SECONDS};
 use super::rounds::{not_started, read, run};
 use super::world::World;
 use crate::failure::Failure;
@@ -77,7 +77,7 @@ impl<'a> Pueue<'a> {
             if Instant::now() >= deadline {
                 return Err(Failure::Other(format!("pueue does not {what}")));
             }
-            std::thread::sleep(Duration::from_millis(PUEUE_QUESTION_MILLISECONDS));
+            std::thread::sleep(Duration::from_millis(QUEUE_QUESTION_MILLISECONDS));
         }
         Ok(())
     }

@@ -129,6 +129,12 @@ impl Lead {
         Self { workspace, environment, ..self }
     }
 
+    /// The same with one more variable.
+    pub(super) fn and(mut self, name: &'static str, value: impl Into<OsString>) -> Self {
+        self.environment.push((name, value.into()));
+        self
+    }
+
     pub(super) fn root(&self) -> &Path {
         &self.root
     }

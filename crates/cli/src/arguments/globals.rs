@@ -14,7 +14,7 @@ pub(crate) struct Globals {
     /// The state root, an absolute path [default: delegation-layer in the user's configuration directory]
     #[arg(long, value_name = "ABS", allow_hyphen_values = true)]
     pub(crate) root: Option<PathBuf>,
-    /// Who owns the runner: embedded or pueue [default: embedded, or pueue with its configuration]
+    /// Who owns the runner: embedded, pueue or slurm [default: embedded, or pueue with its configuration]
     #[arg(long, value_name = "KIND", value_parser = words(SupervisorKind::ALL, SupervisorKind::as_str), hide_possible_values = true, allow_hyphen_values = true)]
     pub(crate) supervisor: Option<SupervisorKind>,
     /// The configuration of the Pueue that owns the runner [default with --supervisor pueue: a private one in the root]

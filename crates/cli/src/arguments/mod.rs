@@ -4,7 +4,9 @@
 //! well-formed request may not ask for is in `commands::dispatch`.
 
 mod globals;
+mod history;
 mod parse;
+mod reference;
 mod upkeep;
 mod values;
 mod verify;
@@ -19,7 +21,9 @@ use clap::{ArgAction, Args, ColorChoice, Parser, Subcommand};
 use record::{ProfileId, Span, TaskId};
 
 pub(crate) use globals::Globals;
-pub(crate) use parse::{Ended, asks_for_json, help, parse, parse_runner};
+pub(crate) use history::{Events, List, Logs};
+pub(crate) use parse::{Ended, asks_for_json, built, help, parse, parse_runner};
+pub(crate) use reference::{Completions, Man, Schema};
 pub(crate) use upkeep::{Doctor, Prune};
 pub(crate) use verify::Verify;
 pub(crate) use work::{Continue, Dispatch, Following, Lane, Mode, Models, Preflight, Wishes};
@@ -33,6 +37,7 @@ First steps:
   delegate quickstart                 a whole turn on this directory, offline, and what it leaves behind
   delegate providers                  whom work can be given to
   echo 'Where does this program start?' | delegate dispatch --provider codex:exec --brief - --cwd \"$PWD\" --wait
+  delegate list                       the newest tasks, and how they stand
   delegate status ID                  look at a task, from any process, at any time
 
 Durations are written 90s, 30m or 1h30m; sizes as bytes, or with KiB, MiB or GiB.
@@ -48,7 +53,7 @@ Exit codes: 0 done, 1 operational fault, 2 invalid or unsupported request, 3 not
     about = "Gives one bounded turn of work to an AI coding CLI and keeps the evidence",
     after_help = FIRST_STEPS,
     color = ColorChoice::Never,
-    term_width = HELP_COLUMNS,
+    max_term_width = HELP_COLUMNS,
     disable_help_subcommand = true,
     disable_version_flag = true,
     subcommand_value_name = "COMMAND",
@@ -81,7 +86,11 @@ pub(crate) enum Command {
     /// Wait for tasks to end; interrupting this leaves them alone
     Wait(Wait),
     /// Show the raw output of a task
-    Logs(OneTask),
+    Logs(Logs),
+    /// List the tasks of the root, newest first
+    List(List),
+    /// Print what happened in the root, one JSON object a line
+    Events(Events),
     /// Ask a task to end
     Cancel(Cancel),
     /// Judge the patch in the result of a task; nothing is applied
@@ -98,9 +107,15 @@ pub(crate) enum Command {
     Doctor(Doctor),
     /// Remove the content of tasks that ended long ago; what they were stays
     Prune(Prune),
+    /// Print the completion script of a shell
+    Completions(Completions),
+    /// Print the manual page of the program, or of one command
+    Man(Man),
+    /// Print the JSON Schema of an answer, a record or a file
+    Schema(Schema),
     /// Explain the commands
     Help(Help),
-    /// Print the version
+    /// Print the version, and what the program was built from
     Version(Bare),
 }
 
@@ -121,8 +136,13 @@ impl Command {
             Self::Preflight(_) => "preflight",
             Self::Models(_) => "models",
             Self::Verify(_) => "verify",
+            Self::List(_) => "list",
+            Self::Events(_) => "events",
             Self::Doctor(_) => "doctor",
             Self::Prune(_) => "prune",
+            Self::Completions(_) => "completions",
+            Self::Man(_) => "man",
+            Self::Schema(_) => "schema",
             Self::Help(_) => "help",
             Self::Version(_) => "version",
         }
@@ -135,7 +155,13 @@ impl Command {
             Self::Continue(arguments) => &arguments.globals,
             Self::Preflight(arguments) => &arguments.globals,
             Self::Models(arguments) => &arguments.globals,
-            Self::Status(arguments) | Self::Logs(arguments) => &arguments.globals,
+            Self::Status(arguments) => &arguments.globals,
+            Self::Logs(arguments) => &arguments.globals,
+            Self::List(arguments) => &arguments.globals,
+            Self::Events(arguments) => &arguments.globals,
+            Self::Completions(arguments) => &arguments.globals,
+            Self::Man(arguments) => &arguments.globals,
+            Self::Schema(arguments) => &arguments.globals,
             Self::Collect(arguments) => &arguments.globals,
             Self::Wait(arguments) => &arguments.globals,
             Self::Cancel(arguments) => &arguments.globals,
@@ -257,7 +283,7 @@ pub(crate) struct Bare {
     version,
     about = "Runs one admitted task to its end; started by a supervisor",
     color = ColorChoice::Never,
-    term_width = HELP_COLUMNS,
+    max_term_width = HELP_COLUMNS,
     disable_version_flag = true
 )]
 pub(crate) struct RunnerLine {

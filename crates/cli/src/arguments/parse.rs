@@ -61,8 +61,8 @@ pub(crate) fn parse_runner(words: &[OsString]) -> Result<RunnerLine, Ended> {
 /// The help of one command, or of all; `None` when there is no such command.
 pub(crate) fn help(command: Option<&str>) -> Option<String> {
     match command {
-        None => Some(built().render_help().to_string()),
-        Some(word) => with_command(word, |command| command.render_help().to_string()),
+        None => Some(built().render_help().ansi().to_string()),
+        Some(word) => with_command(word, |command| command.render_help().ansi().to_string()),
     }
 }
 
@@ -75,7 +75,8 @@ fn with_name<'a>(name: &'a str, words: &'a [OsString]) -> impl Iterator<Item = O
     std::iter::once(OsString::from(name)).chain(words.iter().cloned())
 }
 
-fn built() -> clap::Command {
+/// The whole command line as `clap` sees it.
+pub(crate) fn built() -> clap::Command {
     let mut command = CommandLine::command();
     command.build();
     command

@@ -4,32 +4,25 @@ use std::io;
 use std::path::PathBuf;
 
 use record::answer;
-use record::capability::{Capability, Description};
-use record::failure::Failure;
+use record::answers::{CapabilitiesAnswer, ModelsAnswer, ProvidersAnswer};
 use record::limits::{BUDGET_DEFAULT_SECONDS, LEASE_WAIT_DEFAULT_SECONDS, OUTPUT_DEFAULT_BYTES};
-use record::models::{ModelCatalogue, ModelListStatus};
+use record::models::ModelListStatus;
 use record::words::Permission;
-use record::{ByteSize, ProfileId, Span, Timestamp};
-use serde::Serialize;
+use record::{ByteSize, ProfileId, Span};
 use turn::{BriefSource, DispatchInput};
 
 use crate::arguments::{Capabilities, Globals, Lane, Mode, Models, Preflight, Wishes};
 use crate::context;
 use crate::exit::{self, Exit};
 use crate::human::catalogue;
+use crate::human::patience::Patience;
 use crate::output;
 
 /// Carries out `providers`.
 pub(super) fn providers(globals: &Globals) -> io::Result<Exit> {
-    #[derive(Serialize)]
-    struct Providers {
-        schema_version: u32,
-        command: &'static str,
-        providers: Vec<Description>,
-    }
     let providers = turn::providers();
     if globals.json {
-        output::json(&Providers { schema_version: 1, command: "providers", providers })?;
+        output::json(&ProvidersAnswer { schema_version: 1, command: "providers".to_owned(), providers })?;
     } else {
         output::text(&catalogue::providers(&providers))?;
     }
@@ -38,16 +31,6 @@ pub(super) fn providers(globals: &Globals) -> io::Result<Exit> {
 
 /// Carries out `capabilities`. A profile that does not exist has a capability too: an unsupported one.
 pub(super) fn capabilities(globals: &Globals, arguments: &Capabilities) -> io::Result<Exit> {
-    #[derive(Serialize)]
-    struct Answer {
-        schema_version: u32,
-        command: &'static str,
-        capability: Capability,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        failure: Option<Failure>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        error: Option<String>,
-    }
     let (capability, failure, error) = match turn::capabilities(&arguments.provider) {
         Ok(capability) => (capability, None, None),
         Err(fault) => {
@@ -57,7 +40,8 @@ pub(super) fn capabilities(globals: &Globals, arguments: &Capabilities) -> io::R
         }
     };
     if globals.json {
-        output::json(&Answer { schema_version: 1, command: "capabilities", capability, failure, error })?;
+        let command = "capabilities".to_owned();
+        output::json(&CapabilitiesAnswer { schema_version: 1, command, capability, failure, error })?;
     } else {
         match error {
             Some(error) => output::error(&error),
@@ -79,7 +63,9 @@ pub(super) fn preflight(globals: &Globals, arguments: &Preflight) -> io::Result<
         &arguments.mode,
         (&arguments.wishes, &arguments.lane),
     );
+    let patience = Patience::on_stderr(globals.json, format!("asking {}", arguments.provider));
     let answer = turn::preflight(&setting.context, &input);
+    drop(patience);
     super::print(globals, &answer, || {
         answer.capability.as_ref().map(catalogue::capability).unwrap_or_default()
     })?;
@@ -89,15 +75,6 @@ pub(super) fn preflight(globals: &Globals, arguments: &Preflight) -> io::Result<
 
 /// Carries out `models`.
 pub(super) fn models(globals: &Globals, arguments: &Models) -> io::Result<Exit> {
-    #[derive(Serialize)]
-    struct Answer {
-        schema_version: u32,
-        command: &'static str,
-        provider: ProfileId,
-        observed_at: Timestamp,
-        #[serde(flatten)]
-        catalogue: ModelCatalogue,
-    }
     let setting = match context::open(globals) {
         Ok(setting) => setting,
         Err(refusal) => return super::fail(globals, &refusal.answer("models")),
@@ -108,7 +85,10 @@ pub(super) fn models(globals: &Globals, arguments: &Models) -> io::Result<Exit> 
     };
     let mode = Mode { permission: Permission::ReadOnly, budget: Span::from_seconds(BUDGET_DEFAULT_SECONDS) };
     let input = asked(&arguments.provider, cwd, &mode, (&Wishes::default(), &Lane::default()));
-    let catalogue = match turn::models(&setting.context, &input) {
+    let patience = Patience::on_stderr(globals.json, format!("asking {} for its models", arguments.provider));
+    let listed = turn::models(&setting.context, &input);
+    drop(patience);
+    let catalogue = match listed {
         Ok(catalogue) => catalogue,
         Err(fault) => return super::fail(globals, &fault.into_answer(answer::Answer::new("models"))),
     };
@@ -118,9 +98,9 @@ pub(super) fn models(globals: &Globals, arguments: &Models) -> io::Result<Exit> 
         ModelListStatus::Failed => Exit::Operational,
     };
     if globals.json {
-        output::json(&Answer {
+        output::json(&ModelsAnswer {
             schema_version: 1,
-            command: "models",
+            command: "models".to_owned(),
             provider: arguments.provider.clone(),
             observed_at: turn::now(),
             catalogue,

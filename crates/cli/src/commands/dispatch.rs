@@ -14,7 +14,11 @@ use crate::arguments::{Continue, Dispatch, Following, Globals};
 use crate::context::{self, Place, Setting};
 use crate::exit::{self, Exit};
 use crate::failure::Refusal;
+use crate::human::patience::Patience;
 use crate::{human, output};
+
+/// What takes time before a task is there: executables are asked and hashed.
+const PREPARING: &str = "preparing the turn";
 
 /// Carries out `dispatch`.
 pub(super) fn run(globals: &Globals, arguments: &Dispatch) -> io::Result<Exit> {
@@ -23,7 +27,9 @@ pub(super) fn run(globals: &Globals, arguments: &Dispatch) -> io::Result<Exit> {
         Ok(prepared) => prepared,
         Err(refusal) => return fail(globals, &refusal.answer("dispatch")),
     };
-    let dispatched = turn::dispatch(&context, input, &mut announce);
+    let mut patience = Some(Patience::on_stderr(globals.json, PREPARING.to_owned()));
+    let dispatched = turn::dispatch(&context, input, &mut |id| announce(id, &mut patience));
+    drop(patience);
     follow(globals, &context, &place, &arguments.following, dispatched)
 }
 
@@ -34,12 +40,16 @@ pub(super) fn go_on(globals: &Globals, arguments: &Continue) -> io::Result<Exit>
         Ok(prepared) => prepared,
         Err(refusal) => return fail(globals, &refusal.answer("continue")),
     };
-    let dispatched = turn::continue_task(&context, input, &mut announce);
+    let mut patience = Some(Patience::on_stderr(globals.json, PREPARING.to_owned()));
+    let dispatched = turn::continue_task(&context, input, &mut |id| announce(id, &mut patience));
+    drop(patience);
     follow(globals, &context, &place, &arguments.following, dispatched)
 }
 
 /// Says the id before anything is committed, so that a caller cut off in between can ask for it again.
-fn announce(id: TaskId) {
+fn announce(id: TaskId, patience: &mut Option<Patience>) {
+    // It would write over the line.
+    *patience = None;
     output::remark(&format!("task_id={id}"));
 }
 

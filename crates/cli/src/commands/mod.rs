@@ -3,9 +3,12 @@
 mod discover;
 mod dispatch;
 mod follow;
+mod history;
 mod host;
+mod logs;
 mod observe;
 mod quickstart;
+mod reference;
 mod upkeep;
 mod verify;
 
@@ -13,8 +16,8 @@ use std::ffi::OsString;
 use std::io;
 
 use record::answer::Answer;
+use record::answers::{FailedAnswer, TextAnswer};
 use record::failure::{Failure, FailureCode, NextAction, Stage};
-use serde::Serialize;
 
 use crate::arguments::{self, Command, Ended, Globals, Help};
 use crate::exit::Exit;
@@ -26,9 +29,13 @@ pub(crate) fn run(words: &[OsString]) -> Exit {
     output::end(match arguments::parse(words) {
         Ok((globals, command)) => carry_out(&globals, &command),
         Err(Ended::Help(text)) => explained(&text, json),
-        Err(Ended::Version) => version(json),
+        Err(Ended::Version) => reference::version(json),
         Err(Ended::Usage { command, error, text }) => {
-            output::remark(text.trim_end());
+            let text = text.trim_end();
+            output::remark(&match text.strip_prefix("error:") {
+                Some(rest) => format!("{}{rest}", human::paint::paint(human::paint::BAD, "error:")),
+                None => text.to_owned(),
+            });
             refused(command.as_deref(), &error, json)
         }
     })
@@ -42,7 +49,9 @@ fn carry_out(globals: &Globals, command: &Command) -> io::Result<Exit> {
         Command::Status(arguments) => observe::status(globals, arguments),
         Command::Collect(arguments) => observe::collect(globals, arguments),
         Command::Wait(arguments) => observe::wait(globals, arguments),
-        Command::Logs(arguments) => observe::logs(globals, arguments),
+        Command::Logs(arguments) => logs::run(globals, arguments),
+        Command::List(arguments) => history::list(globals, arguments),
+        Command::Events(arguments) => history::events(globals, arguments),
         Command::Cancel(arguments) => observe::cancel(globals, arguments),
         Command::Providers(_) => discover::providers(globals),
         Command::Capabilities(arguments) => discover::capabilities(globals, arguments),
@@ -52,19 +61,17 @@ fn carry_out(globals: &Globals, command: &Command) -> io::Result<Exit> {
         Command::Doctor(arguments) => upkeep::doctor(globals, arguments),
         Command::Prune(arguments) => upkeep::prune(globals, arguments),
         Command::Help(arguments) => help(globals, arguments),
-        Command::Version(_) => version(globals.json),
+        Command::Completions(arguments) => reference::completions(globals, arguments),
+        Command::Man(arguments) => reference::man(globals, arguments),
+        Command::Schema(arguments) => reference::schema(globals, arguments),
+        Command::Version(_) => reference::version(globals.json),
     }
 }
 
 fn explained(text: &str, json: bool) -> io::Result<Exit> {
-    #[derive(Serialize)]
-    struct Explained<'a> {
-        schema_version: u32,
-        command: &'static str,
-        text: &'a str,
-    }
     if json {
-        output::json(&Explained { schema_version: 1, command: "help", text })?;
+        let text = anstream::adapter::strip_str(text).to_string();
+        output::json(&TextAnswer { schema_version: 1, command: "help".to_owned(), text })?;
     } else {
         output::text(text)?;
     }
@@ -73,19 +80,11 @@ fn explained(text: &str, json: bool) -> io::Result<Exit> {
 
 /// The end of a command line that could not be read (CLI.md "Other answers").
 fn refused(command: Option<&str>, error: &str, json: bool) -> io::Result<Exit> {
-    #[derive(Serialize)]
-    struct Refused<'a> {
-        schema_version: u32,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        command: Option<&'a str>,
-        error: &'a str,
-        failure: Failure,
-    }
     if json {
-        output::json(&Refused {
+        output::json(&FailedAnswer {
             schema_version: 1,
-            command,
-            error,
+            command: command.map(str::to_owned),
+            error: error.to_owned(),
             failure: Failure {
                 code: FailureCode::UsageError,
                 stage: Stage::ParseArguments,
@@ -100,35 +99,22 @@ fn help(globals: &Globals, arguments: &Help) -> io::Result<Exit> {
     let command = arguments.command.as_deref();
     match arguments::help(command) {
         Some(text) => explained(&text, globals.json),
-        None => {
-            let error = "there is no such command";
-            output::error(error);
-            output::remark("\nUsage: delegate help [COMMAND]");
-            refused(Some("help"), error, globals.json)
-        }
+        None => no_such_command("help", globals.json),
     }
 }
 
-fn version(json: bool) -> io::Result<Exit> {
-    #[derive(Serialize)]
-    struct Version {
-        schema_version: u32,
-        command: &'static str,
-        version: &'static str,
-    }
-    let version = env!("CARGO_PKG_VERSION");
-    if json {
-        output::json(&Version { schema_version: 1, command: "version", version })?;
-    } else {
-        output::text(&format!("delegate {version}\n"))?;
-    }
-    Ok(Exit::Done)
+/// The end of a command that explains another one when there is no such command.
+fn no_such_command(command: &str, json: bool) -> io::Result<Exit> {
+    let error = "there is no such command";
+    output::error(error);
+    output::remark(&format!("\nUsage: delegate {command} [COMMAND]"));
+    refused(Some(command), error, json)
 }
 
 /// Prints the one answer of a command on a task. A failure is the whole answer: in words it goes to standard error.
 fn print(globals: &Globals, answer: &Answer, words: impl FnOnce() -> String) -> io::Result<()> {
     if globals.json {
-        return output::text(&answer.to_line().ok_or_else(output::too_long)?);
+        return output::exact(&answer.to_line().ok_or_else(output::too_long)?);
     }
     if answer.failure.is_none() {
         output::text(&words())?;
@@ -143,7 +129,7 @@ fn complain(answer: &Answer) {
         output::error(error);
     }
     if let Some(failure) = answer.failure {
-        output::remark(&format!("next:  {}", human::answer::advice(failure.next_action)));
+        output::remark(&format!("next:  {}", human::answer::hint(failure)));
     }
 }
 
@@ -151,4 +137,16 @@ fn complain(answer: &Answer) {
 fn fail(globals: &Globals, answer: &Answer) -> io::Result<Exit> {
     print(globals, answer, String::new)?;
     Ok(exit::of_look(answer))
+}
+
+/// The same for a command that is not about a task: nothing is said of one.
+fn fail_in_a_line(globals: &Globals, answer: &Answer) -> io::Result<Exit> {
+    match (answer.failure, &answer.error) {
+        (Some(failure), Some(error)) if globals.json => {
+            let (command, error) = (Some(answer.command.clone()), error.clone());
+            output::json(&FailedAnswer { schema_version: 1, command, error, failure })?;
+            Ok(exit::of_look(answer))
+        }
+        _ => fail(globals, answer),
+    }
 }

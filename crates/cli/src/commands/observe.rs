@@ -1,10 +1,12 @@
-//! Commands on tasks that exist: `status`, `collect`, `wait`, `logs`, `cancel`.
+//! Commands on tasks that exist: `status`, `collect`, `wait`, `cancel`.
 
 use std::io;
 use std::time::Duration;
 
 use record::answer::Answer;
-use serde::Serialize;
+use record::answers::WaitAnswer;
+use record::failure::{FailureCode, Stage};
+use record::limits::{ANSWER_MAX_BYTES, WAIT_TASKS_MAX_COUNT};
 use turn::Until;
 
 use super::{fail, follow, print};
@@ -32,14 +34,6 @@ pub(super) fn status(globals: &Globals, arguments: &OneTask) -> io::Result<Exit>
         let subject = turn::subject(&context, arguments.task);
         human::answer::status(&answer, subject.as_ref(), &place)
     })?;
-    Ok(exit::of_look(&answer))
-}
-
-/// Carries out `logs`.
-pub(super) fn logs(globals: &Globals, arguments: &OneTask) -> io::Result<Exit> {
-    let Setting { context, .. } = opened!(globals, "logs");
-    let answer = turn::logs(&context, arguments.task);
-    print(globals, &answer, || human::answer::logs(&answer))?;
     Ok(exit::of_look(&answer))
 }
 
@@ -79,48 +73,95 @@ pub(super) fn wait(globals: &Globals, arguments: &Wait) -> io::Result<Exit> {
         Ok(setting) => setting,
         Err(refusal) => return wait_refused(globals, refusal),
     };
+    if arguments.tasks.len() > WAIT_TASKS_MAX_COUNT {
+        let error = format!("{} tasks at once are at most {WAIT_TASKS_MAX_COUNT}", arguments.tasks.len());
+        let refusal = Refusal::correctable(FailureCode::UsageError, Stage::ValidateRequest, error);
+        return wait_refused(globals, refusal);
+    }
     let until = if arguments.any { Until::Any } else { Until::All };
     let limit = arguments.watch.map(record::Span::duration);
     let answers = follow::many(globals, &context, "wait", &arguments.tasks, until, limit);
+    let exit = match until {
+        Until::All => exit::of_all(&answers),
+        Until::Any => exit::of_any(&answers),
+    };
     if globals.json {
-        output::json(&Waited { tasks: Some(&answers), ..Waited::default() })?;
+        output::json(&in_bounds(answers))?;
     } else {
         output::text(&human::answer::waited(&answers, &place))?;
         answers.iter().for_each(super::complain);
     }
-    Ok(match until {
-        Until::All => exit::of_all(&answers),
-        Until::Any => exit::of_any(&answers),
-    })
+    Ok(exit)
 }
 
-/// The answer of `wait` (CLI.md "Other answers").
-#[derive(Serialize)]
-struct Waited<'a> {
-    schema_version: u32,
-    command: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tasks: Option<&'a [Answer]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    failure: Option<record::failure::Failure>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'a str>,
-}
-
-impl Default for Waited<'_> {
-    fn default() -> Self {
-        Self { schema_version: 1, command: "wait", tasks: None, failure: None, error: None }
+/// The answer about those tasks, abridged when it would be longer than an answer may be.
+fn in_bounds(answers: Vec<Answer>) -> WaitAnswer {
+    let whole = waited(Some(answers));
+    // The newline counts too.
+    if serde_json::to_vec(&whole).is_ok_and(|line| line.len() < ANSWER_MAX_BYTES) {
+        return whole;
     }
+    let tasks = whole.tasks.iter().flatten().map(Answer::abridged).collect();
+    WaitAnswer { abridged: true, ..waited(Some(tasks)) }
 }
 
 fn wait_refused(globals: &Globals, refusal: Refusal) -> io::Result<Exit> {
     if !globals.json {
         return fail(globals, &refusal.answer("wait"));
     }
-    output::json(&Waited {
-        failure: Some(refusal.failure),
-        error: Some(&refusal.error),
-        ..Waited::default()
-    })?;
-    Ok(exit::of_failure(refusal.failure.code))
+    let code = refusal.failure.code;
+    output::json(&WaitAnswer { failure: Some(refusal.failure), error: Some(refusal.error), ..waited(None) })?;
+    Ok(exit::of_failure(code))
+}
+
+fn waited(tasks: Option<Vec<Answer>>) -> WaitAnswer {
+    WaitAnswer {
+        schema_version: 1,
+        command: "wait".to_owned(),
+        tasks,
+        abridged: false,
+        failure: None,
+        error: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use record::failure::{Failure, NextAction};
+    use record::words::{Admission, Liveness, Publication};
+    use record::{RootId, TaskId};
+
+    use super::*;
+
+    /// An answer of which every field that an abridged one keeps has its longest word.
+    fn longest(error: &str) -> Answer {
+        let failure = Failure {
+            code: *FailureCode::ALL.iter().max_by_key(|code| code.as_str().len()).unwrap(),
+            stage: *Stage::ALL.iter().max_by_key(|stage| stage.as_str().len()).unwrap(),
+            next_action: *NextAction::ALL.iter().max_by_key(|action| action.as_str().len()).unwrap(),
+        };
+        Answer {
+            root_id: Some(RootId::from_random([0xff; 16])),
+            task_id: Some(TaskId::from_random([0xff; 16])),
+            admission: Admission::NotAdmitted,
+            liveness: Liveness::Undetermined,
+            publication: Publication::Committed,
+            status: Some(record::answer::Status::Unsupported),
+            pruned: true,
+            pending: Some(record::answer::Pending { kind: record::answer::PendingKind::Publication }),
+            ..Answer::new("wait").failed(failure, error)
+        }
+    }
+
+    #[test]
+    fn an_answer_about_as_many_tasks_as_may_be_fits() {
+        let few = vec![longest("a fault")];
+        assert_eq!(in_bounds(few.clone()).tasks.unwrap(), few);
+        let many = vec![longest(&"a long fault ".repeat(100)); WAIT_TASKS_MAX_COUNT];
+        let answer = in_bounds(many.clone());
+        assert!(answer.abridged);
+        assert!(serde_json::to_vec(&answer).unwrap().len() < ANSWER_MAX_BYTES);
+        let told = &answer.tasks.unwrap()[WAIT_TASKS_MAX_COUNT - 1];
+        assert_eq!((told.task_id, told.failure, &told.error), (many[0].task_id, many[0].failure, &None));
+    }
 }

@@ -41,7 +41,7 @@ pub(super) fn run(globals: &Globals, arguments: &Verify) -> io::Result<Exit> {
         .and_then(|text| judge(arguments, &text));
     match receipt {
         Ok(receipt) => {
-            output::text(&if globals.json { receipt.json() } else { receipt.text() })?;
+            if globals.json { output::exact(&receipt.json()) } else { output::text(&receipt.text()) }?;
             Ok(if receipt.verdict == Verdict::Accepted { Exit::Done } else { Exit::Rejected })
         }
         Err(refusal) => fail(globals, &refusal.answer("verify")),

@@ -1,7 +1,7 @@
 //! The task answer in words.
 
-use record::answer::{Answer, RawFile, SupervisorState};
-use record::failure::NextAction;
+use record::answer::{Answer, RawFile, SupervisorState, SupervisorView};
+use record::failure::{Failure, FailureCode, NextAction};
 use record::outcome::Outcome;
 use record::usage::Usage;
 use record::words::{Admission, Launched, Liveness, Publication, StopCause};
@@ -9,7 +9,7 @@ use record::{TaskId, Timestamp};
 use turn::Subject;
 
 use super::block::Block;
-use super::{amount, safe, tail};
+use super::{amount, paint, safe, tail};
 use crate::context::Place;
 
 /// One line on how a task stands.
@@ -38,10 +38,22 @@ pub(crate) fn state(answer: &Answer) -> String {
     if asked_to_end && outcome.is_none() { format!("{words}, asked to end") } else { words }
 }
 
+/// The same, painted.
+fn painted(answer: &Answer) -> String {
+    let style = match (answer.publication, answer.liveness) {
+        (Publication::Committed, _) => paint::GOOD,
+        (Publication::Rejected, _) => paint::BAD,
+        (Publication::Pending, _) | (_, Liveness::Running) => paint::LIVE,
+        (_, Liveness::Undetermined) => paint::NOTABLE,
+        _ => paint::FAINT,
+    };
+    paint::paint(style, &state(answer))
+}
+
 /// What `status` prints.
 pub(crate) fn status(answer: &Answer, subject: Option<&Subject>, place: &Place) -> String {
     let mut block = Block::default();
-    head(&mut block, answer, subject);
+    head(&mut block, answer, subject, place);
     if let Some(activity) = &answer.activity {
         block.line("budget", &budget(activity));
         block.line("activity", &doing(activity));
@@ -63,7 +75,7 @@ pub(crate) fn status(answer: &Answer, subject: Option<&Subject>, place: &Place) 
 /// What `dispatch` prints when nobody waits.
 pub(crate) fn dispatched(answer: &Answer, place: &Place) -> String {
     let mut block = Block::default();
-    head(&mut block, answer, None);
+    head(&mut block, answer, None, place);
     if let Some(id) = answer.task_id
         && answer.admission == Admission::Admitted
     {
@@ -84,7 +96,7 @@ pub(crate) fn collected(answer: &Answer, subject: Option<&Subject>, place: &Plac
         return status(answer, subject, place);
     };
     let mut block = Block::default();
-    head(&mut block, answer, subject);
+    head(&mut block, answer, subject, place);
     let payload = &outcome.payload;
     let label = match answer.publication {
         Publication::Committed => "answer",
@@ -93,7 +105,7 @@ pub(crate) fn collected(answer: &Answer, subject: Option<&Subject>, place: &Plac
     block.line(label, &place.task_file(id, &payload.basename));
     block.line("length", &amount::of(payload.length, "byte", "bytes"));
     block.line("sha256", &payload.sha256.to_string());
-    reason(&mut block, outcome);
+    reason(&mut block, outcome, place);
     block.into_text()
 }
 
@@ -102,7 +114,7 @@ pub(crate) fn waited(answers: &[Answer], place: &Place) -> String {
     let mut text = String::new();
     for answer in answers {
         let id = answer.task_id.map(|id| id.to_string());
-        let mut line = format!("{}  {}", id.unwrap_or_default(), state(answer));
+        let mut line = format!("{}  {}", id.unwrap_or_default(), painted(answer));
         if let (Some(outcome), Some(id), false) = (answer.outcome.as_deref(), answer.task_id, answer.pruned) {
             line.push_str("  ");
             line.push_str(&place.task_file(id, &outcome.payload.basename));
@@ -150,15 +162,31 @@ fn raw_file(file: &RawFile) -> String {
     text
 }
 
-fn head(block: &mut Block, answer: &Answer, subject: Option<&Subject>) {
+fn head(block: &mut Block, answer: &Answer, subject: Option<&Subject>, place: &Place) {
     if let Some(id) = answer.task_id {
         block.line("task", &id.to_string());
     }
     if let Some(subject) = subject {
         block.line("work", &work(subject));
-        block.line("admitted", &moment(subject.admitted_at));
+        block.line("admitted", &relative(subject.admitted_at, place.now()));
     }
-    block.line("state", &state(answer));
+    block.line("state", &painted(answer));
+    if let Some(job) = answer.supervisor.as_ref().and_then(job) {
+        block.line("job", &job);
+    }
+}
+
+/// Where the job of a queue stands, when the queue says more than that it is there.
+fn job(view: &SupervisorView) -> Option<String> {
+    let number = view.numeric_task_id?;
+    let mut text = format!("{number} of {}", view.kind);
+    if let Some(node) = &view.node {
+        text.push_str(&format!(", on {}", safe::one_line(node)));
+    }
+    if let Some(reason) = &view.reason {
+        text.push_str(&format!(", {}", safe::one_line(reason)));
+    }
+    Some(text)
 }
 
 fn work(subject: &Subject) -> String {
@@ -188,7 +216,7 @@ fn ending(block: &mut Block, answer: &Answer, outcome: &Outcome, place: &Place) 
         );
         block.line(label, &value);
     }
-    reason(block, outcome);
+    reason(block, outcome, place);
     let usage: Vec<String> = outcome.usage.iter().filter_map(used).collect();
     if !usage.is_empty() {
         block.line("usage", &usage.join("\n"));
@@ -215,12 +243,12 @@ fn ending(block: &mut Block, answer: &Answer, outcome: &Outcome, place: &Place) 
 }
 
 /// Why the outcome is what it is, as far as that is not plain from the state.
-fn reason(block: &mut Block, outcome: &Outcome) {
+fn reason(block: &mut Block, outcome: &Outcome, place: &Place) {
     if let Some(message) = &outcome.reason.message {
         block.line("reason", &safe::one_line(message));
     }
     if let Some(at) = outcome.reason.retry_at {
-        block.line("retry at", &moment(at));
+        block.line("retry at", &relative(at, place.now()));
     }
     if outcome.stop != StopCause::None {
         block.line("stopped by", outcome.stop.as_str());
@@ -291,7 +319,26 @@ fn follow(answer: &Answer, id: TaskId, place: &Place) -> String {
 }
 
 /// What to do after a failure, in words.
-pub(crate) const fn advice(action: NextAction) -> &'static str {
+pub(crate) const fn hint(failure: Failure) -> &'static str {
+    match failure.code {
+        FailureCode::TaskNotFound => "see what is there with `delegate list`; --root names another root",
+        FailureCode::StateRootUnavailable => {
+            "the first dispatch makes the root; --root and DELEGATE_ROOT name another one"
+        }
+        FailureCode::UnsupportedRoot => "name another directory with --root or DELEGATE_ROOT",
+        FailureCode::ProviderUnavailable => {
+            "see who is there with `delegate providers` and `delegate doctor`"
+        }
+        FailureCode::EvidenceDamaged => "see everything that is wrong with `delegate doctor`",
+        FailureCode::CursorExpired => "the journal was made again: begin without --since",
+        FailureCode::TaskRequestConflict => {
+            "choose another --id, or repeat the request that this one belongs to"
+        }
+        _ => advice(failure.next_action),
+    }
+}
+
+const fn advice(action: NextAction) -> &'static str {
     match action {
         NextAction::CorrectRequest => "correct the request and try again",
         NextAction::CheckStatus => "look at the task with `delegate status` first",
@@ -300,6 +347,17 @@ pub(crate) const fn advice(action: NextAction) -> &'static str {
         NextAction::SignIn => "sign in with the provider's own program, then try again",
         NextAction::StopAndReport => "stop here; a person should look at this",
     }
+}
+
+/// A moment, and how far it is from now.
+fn relative(time: Timestamp, now: Timestamp) -> String {
+    let seconds = now.nanoseconds_since(time) as f64 / 1e9;
+    let words = if seconds < 0.0 {
+        format!("in {}", amount::seconds(-seconds))
+    } else {
+        format!("{} ago", amount::seconds(seconds))
+    };
+    format!("{} ({words})", moment(time))
 }
 
 /// A time to the second.

@@ -10,8 +10,17 @@ use super::*;
 const ID: &str = "abababababababababababababababab";
 const EMPTY: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
+/// What stands there without colour.
+fn plain(text: String) -> String {
+    anstream::adapter::strip_str(&text).to_string()
+}
+
+fn now() -> Timestamp {
+    "2026-01-02T03:07:10.000000000Z".parse().unwrap()
+}
+
 fn place() -> Place {
-    Place::new("/state".parse().unwrap(), "delegate".to_owned(), None)
+    Place::new("/state".parse().unwrap(), "delegate".to_owned(), None, now())
 }
 
 fn subject() -> Subject {
@@ -27,18 +36,36 @@ fn subject() -> Subject {
 #[test]
 fn a_queued_task() {
     assert_eq!(
-        status(&sample::queued(), Some(&subject()), &place()),
+        plain(status(&sample::queued(), Some(&subject()), &place())),
         format!(
             "\
 task        {ID}
 work        codex:exec in /work/project, read-only, budget 30m00s
-admitted    2026-01-02 03:04:05 UTC
+admitted    2026-01-02 03:04:05 UTC (3m05s ago)
 state       queued
 evidence    /state/tasks/{ID}
 next        delegate wait {ID}
 "
         )
     );
+}
+
+#[test]
+fn a_job_of_a_cluster_says_where_it_is_and_why_it_waits() {
+    let mut answer = sample::queued();
+    let view = |node: Option<&str>, reason: Option<&str>| SupervisorView {
+        kind: SupervisorKind::Slurm,
+        state: SupervisorState::Queued,
+        matched: Some(true),
+        numeric_task_id: Some(17),
+        job: Some("delegate:x".to_owned()),
+        node: node.map(str::to_owned),
+        reason: reason.map(str::to_owned),
+    };
+    answer.supervisor = Some(view(None, Some("PartitionTimeLimit")));
+    assert!(status(&answer, None, &place()).contains("job         17 of slurm, PartitionTimeLimit\n"));
+    answer.supervisor = Some(view(Some("node1"), None));
+    assert!(status(&answer, None, &place()).contains("job         17 of slurm, on node1\n"));
 }
 
 #[test]
@@ -51,8 +78,10 @@ fn a_queued_task_without_a_supervisor() {
         matched: None,
         numeric_task_id: None,
         job: None,
+        node: None,
+        reason: None,
     });
-    let text = status(&answer, None, &place());
+    let text = plain(status(&answer, None, &place()));
     assert!(text.contains("state       queued; the supervisor gave up on it\n"));
     assert!(text.contains("next        dispatch it again with the same id"));
 }
@@ -60,7 +89,7 @@ fn a_queued_task_without_a_supervisor() {
 #[test]
 fn a_running_task() {
     assert_eq!(
-        status(&sample::running(), None, &place()),
+        plain(status(&sample::running(), None, &place())),
         format!(
             "\
 task        {ID}
@@ -92,7 +121,7 @@ fn a_task_that_was_asked_to_end() {
 #[test]
 fn a_committed_task() {
     assert_eq!(
-        status(&sample::committed(), None, &place()),
+        plain(status(&sample::committed(), None, &place())),
         format!(
             "\
 task        {ID}
@@ -104,7 +133,7 @@ evidence    /state/tasks/{ID}
         )
     );
     assert_eq!(
-        collected(&sample::committed(), None, &place()),
+        plain(collected(&sample::committed(), None, &place())),
         format!(
             "\
 task        {ID}
@@ -120,7 +149,7 @@ sha256      {EMPTY}
 #[test]
 fn a_rejected_task() {
     assert_eq!(
-        collected(&sample::cancelled(), None, &place()),
+        plain(collected(&sample::cancelled(), None, &place())),
         format!(
             "\
 task        {ID}
@@ -138,9 +167,9 @@ launched    no
 
 #[test]
 fn a_dispatched_task() {
-    let place = Place::new("/state".parse().unwrap(), "delegate".to_owned(), Some("/my state"));
+    let place = Place::new("/state".parse().unwrap(), "delegate".to_owned(), Some("/my state"), now());
     assert_eq!(
-        dispatched(&sample::queued(), &place),
+        plain(dispatched(&sample::queued(), &place)),
         format!(
             "\
 task        {ID}
@@ -156,7 +185,7 @@ stop        delegate --root '/my state' cancel {ID}
 #[test]
 fn many_tasks() {
     assert_eq!(
-        waited(&[sample::running(), sample::committed(), sample::cancelled()], &place()),
+        plain(waited(&[sample::running(), sample::committed(), sample::cancelled()], &place())),
         format!(
             "\
 {ID}  running

@@ -3,30 +3,42 @@
 use record::health::{Check, CheckStatus};
 use record::retention::Retention;
 
-use super::{amount, safe};
+use super::{amount, paint, safe, wrap};
 
 /// A line for each check, its remedy below it, and a last line on all of them.
-pub(crate) fn checks(checks: &[Check]) -> String {
+pub(crate) fn checks(checks: &[Check], terminal: Option<usize>) -> String {
     let columns = checks.iter().map(|check| check.id.len()).max().unwrap_or_default();
     let status_columns =
         CheckStatus::ALL.iter().map(|status| status.as_str().len()).max().unwrap_or_default();
     let mut text = String::new();
     for check in checks {
-        let detail = safe::one_line(&check.detail);
-        text.push_str(&format!("{:<status_columns$}  {:<columns$}  {detail}\n", check.status, check.id));
+        let indent = status_columns + columns + 4;
+        let detail = wrap::hanging(&safe::one_line(&check.detail), indent, terminal);
+        let status = paint::paint(style(check.status), &format!("{:<status_columns$}", check.status));
+        text.push_str(&format!("{status}  {:<columns$}  {detail}\n", check.id));
         if let Some(fix) = &check.fix {
-            let indent = status_columns + columns + 4;
-            text.push_str(&format!("{:indent$}fix: {}\n", "", safe::one_line(fix)));
+            let fix = wrap::hanging(&safe::one_line(fix), indent + "fix: ".len(), terminal);
+            text.push_str(&format!("{:indent$}{} {fix}\n", "", paint::paint(paint::TITLE, "fix:")));
         }
     }
     let count = |status| checks.iter().filter(|check| check.status == status).count();
     text.push_str(&format!(
-        "{} failed, {} to know about, {} could not be determined\n",
+        "{} in order, {} failed, {} to know about, {} could not be determined\n",
+        count(CheckStatus::Ok),
         count(CheckStatus::Failed),
         count(CheckStatus::Warning),
         count(CheckStatus::Unknown)
     ));
     text
+}
+
+const fn style(status: CheckStatus) -> anstyle::Style {
+    match status {
+        CheckStatus::Ok => paint::GOOD,
+        CheckStatus::Warning => paint::NOTABLE,
+        CheckStatus::Failed => paint::BAD,
+        CheckStatus::Unknown => paint::FAINT,
+    }
 }
 
 /// What was removed, and what was kept and why.
@@ -62,9 +74,9 @@ mod tests {
             Check::new("journal", CheckStatus::Warning, "torn\u{1b}[31m").with_fix("repair it"),
         ];
         assert_eq!(
-            checks(&found),
+            anstream::adapter::strip_str(&checks(&found, None)).to_string(),
             "ok       kernel   new\nwarning  journal  torn\\u{1b}[31m\n                  fix: repair it\n\
-             0 failed, 1 to know about, 0 could not be determined\n"
+             1 in order, 0 failed, 1 to know about, 0 could not be determined\n"
         );
     }
 }

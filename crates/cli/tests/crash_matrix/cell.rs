@@ -15,10 +15,10 @@ use record::submission::Submission;
 use record::words::{Launched, StopCause};
 use store::Task;
 
-use crate::expected;
 use crate::point::{Holder, Point, Row, Scene};
 use crate::stage::Stage;
 use crate::support::{Ran, kill, until};
+use crate::{disk, expected};
 
 /// What is done to the turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,6 +39,8 @@ pub(crate) enum Blow {
     PowerCut,
     /// The power fails, and everything that was written is left.
     Restart,
+    /// The power fails under a real file system.
+    RealPowerCut,
     /// Everybody is killed, and another machine looks at the root.
     Elsewhere,
     /// Nobody is killed; a second runner and another machine come along.
@@ -48,7 +50,7 @@ pub(crate) enum Blow {
 }
 
 impl Blow {
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Runner,
         Self::Supervisor,
         Self::Everybody,
@@ -57,6 +59,7 @@ impl Blow {
         Self::BadDisk,
         Self::PowerCut,
         Self::Restart,
+        Self::RealPowerCut,
         Self::Elsewhere,
         Self::Second,
         Self::Cancel,
@@ -72,6 +75,7 @@ impl Blow {
             Self::BadDisk => "EIO",
             Self::PowerCut => "power cut, unsynced gone",
             Self::Restart => "power cut, all kept",
+            Self::RealPowerCut => "power cut, ext4",
             Self::Elsewhere => "all killed, other machine looks",
             Self::Second => "second runner",
             Self::Cancel => "cancel",
@@ -86,6 +90,7 @@ impl Blow {
             Self::Supervisor => has_runner || point.holder == Holder::Supervisor,
             // Steps of `turn` are in memory alone.
             Self::NoSpace | Self::BadDisk => !point.name.starts_with("turn."),
+            Self::RealPowerCut => disk::is_possible(),
             _ => true,
         }
     }
@@ -93,7 +98,7 @@ impl Blow {
 
 /// How a task ended, in one word for the table.
 pub(crate) fn play(point: Point, blow: Blow) -> String {
-    let mut stage = Stage::set(point);
+    let mut stage = Stage::set(point, blow == Blow::RealPowerCut);
     let holder = stage.run_to_the_point();
     strike(&mut stage, blow, holder);
     let end = settle(&mut stage, blow);
@@ -121,7 +126,7 @@ fn strike(stage: &mut Stage, blow: Blow, holder: u32) {
         }
         Blow::Command => {
             stage.kill_command();
-            goes_on = !matches!(stage.point.holder, Holder::Dispatcher | Holder::Canceller);
+            goes_on = !matches!(stage.point.holder, Holder::Dispatcher | Holder::Canceller | Holder::Pruner);
         }
         Blow::NoSpace => {
             stage.answer("ENOSPC");
@@ -131,7 +136,7 @@ fn strike(stage: &mut Stage, blow: Blow, holder: u32) {
             stage.answer("EIO");
             goes_on = false;
         }
-        Blow::PowerCut | Blow::Restart => {
+        Blow::PowerCut | Blow::Restart | Blow::RealPowerCut => {
             stage.reboot(blow == Blow::Restart);
             goes_on = false;
         }
@@ -249,6 +254,9 @@ fn settle(stage: &mut Stage, blow: Blow) -> String {
         let ran = stage.json(["cancel", &stage.id]);
         assert_eq!(ran.code, 0, "the cancel: {ran:?}");
     }
+    if stage.point.scene == Scene::Pruned {
+        return end + &settle_the_removal(stage);
+    }
     let ran = stage.json(["collect", &stage.id, "--watch", "90s"]);
     assert!([0, 4].contains(&ran.code), "collect: {ran:?}");
     let again = stage.json(["collect", &stage.id]);
@@ -256,6 +264,19 @@ fn settle(stage: &mut Stage, blow: Blow) -> String {
     let outcome = &ran.answer()["outcome"];
     let launches = stage.launches().len();
     end + &format!("{}/{}/{launches}", ran.reason(), outcome["launched"].as_str().unwrap())
+}
+
+/// A removal of content that was cut off is never taken for damage, and taken up again by the next.
+fn settle_the_removal(stage: &Stage) -> String {
+    let ran = stage.json(["collect", &stage.id]);
+    let told = if ran.code == 0 { ran.reason() } else { ran.failure() };
+    assert!(["completed", "content_pruned"].contains(&told.as_str()), "in the middle: {ran:?}");
+    assert!(stage.prune().status().unwrap().success(), "the next removal");
+    let ran = stage.json(["collect", &stage.id]);
+    assert_eq!((ran.code, ran.failure().as_str()), (1, "content_pruned"), "{ran:?}");
+    assert!(stage.task().unwrap().is_pruned_whole().unwrap());
+    let outcome = &ran.answer()["outcome"];
+    format!("pruned, {}/{}/{}", ran.reason(), outcome["launched"].as_str().unwrap(), stage.launches().len())
 }
 
 /// What holds for every task, whatever happened.
@@ -288,7 +309,8 @@ fn records(task: &Task) -> Outcome {
         task.read::<R>().unwrap_or_else(|error| panic!("{}: {error}", R::FILE)).map(|loaded| loaded.record)
     }
     valid::<Request>(task).expect("request.json");
-    valid::<Plan>(task).expect("plan.json");
+    let has_content = !task.is_pruned_whole().unwrap();
+    assert_eq!(valid::<Plan>(task).is_some(), has_content, "plan.json");
     valid::<Submission>(task).expect("submission.json");
     valid::<Session>(task);
     valid::<StopRequest>(task);

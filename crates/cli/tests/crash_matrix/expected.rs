@@ -28,17 +28,20 @@ const fn undisturbed(scene: Scene) -> &'static str {
         Scene::Refused => "provider-failed/yes/1",
         Scene::Flooded => "output-limit/yes/1",
         Scene::Cancelled => "cancelled/yes/1",
+        Scene::Pruned => "pruned, completed/yes/1",
     }
 }
 
 fn allowed(point: Point, blow: Blow) -> Vec<&'static str> {
     use Blow::{
-        BadDisk, Cancel, Command, Elsewhere, Everybody, NoSpace, PowerCut, Restart, Runner, Second,
-        Supervisor,
+        BadDisk, Cancel, Command, Elsewhere, Everybody, NoSpace, PowerCut, RealPowerCut, Restart, Runner,
+        Second, Supervisor,
     };
     let end = undisturbed(point.scene);
     let is_free = point.holder == Holder::Supervisor && point.name == "supervise.runner.started";
     match (point.row, blow) {
+        // Between the two ends of what a disk may keep.
+        (_, RealPowerCut) => [PowerCut, Restart].into_iter().flat_map(|blow| allowed(point, blow)).collect(),
         // The runner goes on while the supervisor stands still, so that it may be hit anywhere.
         _ if is_free => {
             vec![end, LOST_BEFORE, LOST_AT_GO, LOST_AFTER, UNFINISHED, CANCELLED, CANCELLED_AFTER]
@@ -74,17 +77,13 @@ fn allowed(point: Point, blow: Blow) -> Vec<&'static str> {
         (Row::Gone, Cancel) => vec![end, CANCELLED_AFTER],
         // Whether it was executed can not be told, so it is ended; it may have been faster.
         (Row::Gone, NoSpace | BadDisk) if point.name == "process.gate.go" => {
-            vec!["completed/*", "incomplete-output/*", "runner-lost/unknown/*", "start-failed/unknown/*"]
+            vec![end, "incomplete-output/yes/*", "runner-lost/unknown/*", "start-failed/unknown/*"]
         }
 
-        // A cut leaves no trace before the seal: why there was one is lost with its runner.
-        (Row::Swept, Runner | Everybody | Restart | Elsewhere) if point.scene == Scene::Flooded => {
-            vec![end, UNFINISHED]
-        }
         (Row::Swept, PowerCut) => vec![end, LOST_AFTER],
         (Row::Gone | Row::Final, Runner | Everybody | Elsewhere | NoSpace | BadDisk | Restart | Cancel) => {
             vec![end]
         }
-        (Row::Swept | Row::Sealed | Row::Payload | Row::Outcome, _) => vec![end],
+        (Row::Swept | Row::Sealed | Row::Payload | Row::Outcome | Row::Pruned, _) => vec![end],
     }
 }

@@ -3,6 +3,7 @@
 //! `cargo xtask crash-matrix` plays all of it and prints the table; without that a sample is played.
 
 mod cell;
+mod disk;
 mod expected;
 mod hostile;
 mod ledger;

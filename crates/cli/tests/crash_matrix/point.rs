@@ -10,6 +10,7 @@ pub(crate) enum Holder {
     Runner,
     Gate,
     Canceller,
+    Pruner,
 }
 
 /// The turn in which a point is reached.
@@ -29,6 +30,8 @@ pub(crate) enum Scene {
     Flooded,
     /// A turn that goes on with the conversation of another.
     Continued,
+    /// A turn that is over, and its content is removed.
+    Pruned,
 }
 
 /// A row of STATE.md 10: the last of its steps that has certainly been done.
@@ -45,10 +48,11 @@ pub(crate) enum Row {
     Sealed,
     Payload,
     Outcome,
+    Pruned,
 }
 
 impl Row {
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 12] = [
         Self::Marker,
         Self::Renamed,
         Self::Locked,
@@ -60,6 +64,7 @@ impl Row {
         Self::Sealed,
         Self::Payload,
         Self::Outcome,
+        Self::Pruned,
     ];
 
     pub(crate) fn title(self) -> &'static str {
@@ -75,6 +80,7 @@ impl Row {
             Self::Sealed => "seal",
             Self::Payload => "payload, before the outcome",
             Self::Outcome => "outcome",
+            Self::Pruned => "content being removed",
         }
     }
 }
@@ -90,7 +96,7 @@ pub(crate) struct Point {
 
 /// All of them, in the order of a turn.
 pub(crate) fn all() -> Vec<Point> {
-    use Holder::{Canceller, Dispatcher, Gate, Runner, Supervisor};
+    use Holder::{Canceller, Dispatcher, Gate, Pruner, Runner, Supervisor};
     use Row::{Final, Gone, Licensed, Locked, Marker, Outcome, Payload, Recorded, Renamed, Sealed, Swept};
     use Scene::{Cancelled, Continued, Flooded, Fresh, Plain, Refused, Writing};
 
@@ -138,12 +144,12 @@ pub(crate) fn all() -> Vec<Point> {
     add(Final, Plain, Runner, &["turn.final_seen"]);
     add(Swept, Plain, Runner, &["process.sweep.round", "turn.swept"]);
     add(Swept, Plain, Runner, &points::ARTIFACT.all());
-    add(Swept, Plain, Runner, &["turn.imported"]);
-    add(Swept, Flooded, Runner, &[points::RAW_CUT]);
+    add(Swept, Flooded, Runner, &["turn.imported"]);
     add(Swept, Plain, Runner, &[points::RAW_SYNCED]);
     let (hidden, visible) = halves(&points::SEAL);
     add(Swept, Plain, Runner, &hidden);
     add(Sealed, Plain, Runner, &visible);
+    add(Sealed, Flooded, Runner, &[points::RAW_CUT]);
     add(Sealed, Plain, Runner, &["turn.sealed", points::RESULT.created, "turn.judged"]);
     add(Sealed, Plain, Runner, &[points::RESULT.written, points::RESULT.synced]);
     add(Payload, Plain, Runner, &[points::RESULT.renamed, points::RESULT.directory_synced]);
@@ -157,6 +163,8 @@ pub(crate) fn all() -> Vec<Point> {
     add(Outcome, Plain, Runner, &["turn.outcome", points::RESERVE_REMOVED]);
     add(Outcome, Plain, Runner, &[points::MARKER_REMOVED, "turn.closed"]);
     add(Outcome, Plain, Supervisor, &["supervise.lock.released"]);
+    add(Row::Pruned, Scene::Pruned, Pruner, &points::PRUNED.all());
+    add(Row::Pruned, Scene::Pruned, Pruner, &[points::OUTPUT_REMOVED, points::CONTENT_REMOVED]);
     all
 }
 

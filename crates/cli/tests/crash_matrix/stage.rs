@@ -9,6 +9,7 @@ use record::{AbsolutePath, TaskId};
 use rustix::fs::{Mode, OFlags};
 use store::{Root, Task};
 
+use crate::disk::Disk;
 use crate::point::{Holder, Point, Row, Scene};
 use crate::support::{Lead, Ran, kill, task_of, until};
 
@@ -19,6 +20,8 @@ const OTHER_BOOT: &str = "00000000-0000-4000-8000-000000000000";
 
 /// A world in which a turn is stopped.
 pub(crate) struct Stage {
+    /// What the root lies on, when that is a disk of its own. Goes first: the rest of the world lies below its place.
+    disk: Option<Disk>,
     pub(crate) lead: Lead,
     pub(crate) point: Point,
     pub(crate) id: String,
@@ -36,8 +39,9 @@ pub(crate) struct Stage {
 
 impl Stage {
     /// A world in which everything that the scene needs has happened.
-    pub(crate) fn set(point: Point) -> Self {
+    pub(crate) fn set(point: Point, has_disk: bool) -> Self {
         let lead = Lead::with_slots(2);
+        let disk = has_disk.then(|| Disk::mount(&lead.root()).expect("a disk"));
         let ledger = lead.path().join("ledger");
         let go = lead.path().join("go");
         // Every fence leaves the cache open, and the gate has one.
@@ -46,6 +50,7 @@ impl Stage {
         fs::create_dir_all(&fault).unwrap();
         let id = store::random_task_id().to_string();
         let mut stage = Self {
+            disk,
             lead,
             point,
             id,
@@ -58,7 +63,8 @@ impl Stage {
             predecessor: None,
             rebooted: false,
         };
-        stage.predecessor = (point.scene != Scene::Fresh).then(|| stage.one_turn());
+        // What is removed is the content of this turn alone.
+        stage.predecessor = (!matches!(point.scene, Scene::Fresh | Scene::Pruned)).then(|| stage.one_turn());
         stage.arguments = stage.dispatch_arguments();
         stage
     }
@@ -87,7 +93,7 @@ impl Stage {
         let wait = format!("[[fake: wait-for-file {}]] [[fake: answer done]]", self.go.display());
         let (brief, more): (&str, &[&str]) = match self.point.scene {
             _ if self.point.row == Row::Final => ("[[fake: answer done]] [[fake: final-then-hang]]", &[]),
-            Scene::Fresh | Scene::Plain | Scene::Continued => (&wait, &[]),
+            Scene::Fresh | Scene::Plain | Scene::Continued | Scene::Pruned => (&wait, &[]),
             Scene::Writing => (&wait, &["--permission", "workspace-write"]),
             Scene::Refused => ("[[fake: error-event]]", &[]),
             Scene::Cancelled => ("[[fake: silent-forever]]", &[]),
@@ -134,7 +140,11 @@ impl Stage {
         if self.point.row != Row::Gone {
             self.release();
         }
-        if self.point.scene == Scene::Cancelled {
+        if self.point.scene == Scene::Pruned {
+            let ran = Ran::from(self.command(&self.arguments).output().unwrap());
+            assert_eq!(ran.code, 0, "the turn: {ran:?}");
+            self.command = Some(self.prune().env(fault::ENVIRONMENT_NAME, &faulty).spawn().unwrap());
+        } else if self.point.scene == Scene::Cancelled {
             if self.point.holder != Holder::Canceller {
                 dispatch.env(fault::ENVIRONMENT_NAME, &faulty);
             }
@@ -153,6 +163,13 @@ impl Stage {
             let held = fs::read_to_string(self.fault.join("held")).ok()?;
             held.strip_suffix('\n')?.parse().ok()
         })
+    }
+
+    /// `delegate prune` of everything that has ended.
+    pub(crate) fn prune(&self) -> Command {
+        let mut prune = self.command(["prune", "--older-than", "0s", "--json"]);
+        prune.stdout(Stdio::null()).stderr(Stdio::null());
+        prune
     }
 
     /// Lets the provider come to its end.
@@ -212,7 +229,9 @@ impl Stage {
     /// From here on everything sees the machine after its next start.
     pub(crate) fn reboot(&mut self, keeps_everything: bool) {
         self.kill_everything();
-        if !keeps_everything {
+        if let Some(disk) = &mut self.disk {
+            disk.cut_power();
+        } else if !keeps_everything {
             crate::ledger::cut_power(&self.ledger, &self.lead.root());
         }
         self.rebooted = true;

@@ -176,7 +176,7 @@ pub(crate) fn asked(component: Component) -> Asked {
         Claude => ("second-model", "second-model", r#""effort":"high""#),
         Opencode => ("scripted/second-model", "second-model", r#""reasoning_effort":"high""#),
         Pi => ("second-model", "second-model", r#""reasoning_effort":"high""#),
-        Component::Node => unreachable!("no CLI"),
+        Component::Node | Component::Pnpm | Component::Bun => unreachable!("no CLI"),
     };
     Asked { model, effort: "high", in_request, model_in_request }
 }

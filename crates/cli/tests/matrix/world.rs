@@ -27,7 +27,23 @@ struct Task<'a> {
 
 impl World {
     pub(crate) fn new(stage: Stage, provider: &'static str) -> Self {
-        Self { lead: Lead::on(&stage), stage, provider }
+        let world = Self { lead: Lead::on(&stage), stage, provider };
+        // A CLI's first start in a new HOME may create what it keeps there: opencode's database does not survive two first
+        // starts at once.
+        let id = world.submit(
+            "<first> [[script: answer]]",
+            &world.stage.workspace(),
+            &["--permission", "read-only"],
+        );
+        let ran = world.end_of(&id);
+        assert_eq!(
+            ran.reason(),
+            "completed",
+            "{provider}: the first turn: {} {}",
+            ran.stdout,
+            world.refusal(&id)
+        );
+        world
     }
 
     /// Runs the cases, as many at once as there are slots. Gives title and text of each cell.

@@ -115,6 +115,32 @@ fn a_daemon_and_a_runner_lost_together_are_made_up_for_by_the_next_look() {
     assert_eq!(ran.answer()["outcome"]["recovered"], true);
 }
 
+#[cfg(feature = "fault-injection")]
+#[test]
+fn after_a_restart_of_the_machine_the_next_look_ends_the_turn() {
+    let Some(mut queue) = Queue::new("after_a_restart_of_the_machine_the_next_look_ends_the_turn", 1) else {
+        return;
+    };
+    let (id, _gate) = queue.dispatch_held("go");
+    let _ = queue.log().wait_for_launches(1);
+    queue.kill_daemon();
+    until("everything to end", || {
+        let left = queue.everything();
+        left.iter().for_each(|pid| crate::queue::end(*pid));
+        left.is_empty().then_some(())
+    });
+    // A boot id that no machine has.
+    let collect = ["collect", &id, "--watch", "60s", "--json"];
+    let ran = queue
+        .command(collect)
+        .env(fault::BOOT_ID_NAME, "00000000-0000-4000-8000-000000000000")
+        .output()
+        .map(crate::support::Ran::from)
+        .unwrap();
+    assert_eq!((ran.code, ran.reason().as_str()), (4, "incomplete-output"), "{ran:?}");
+    assert_eq!(queue.log().launches().len(), 1);
+}
+
 #[test]
 fn a_number_that_is_given_again_is_nobodys_name() {
     let Some(queue) = Queue::new("a_number_that_is_given_again_is_nobodys_name", 1) else { return };

@@ -104,3 +104,29 @@ fn without_pueue_nothing_is_admitted() {
         assert!(ran.answer()["error"].as_str().unwrap().contains("pueue"), "{ran:?}");
     }
 }
+
+#[test]
+fn doctor_asks_the_queue() {
+    let Some(mut queue) = Queue::new("doctor_asks_the_queue", 1) else { return };
+    let check = |queue: &Queue, more: &[&str]| {
+        let answer = queue.json([&["doctor"], more].concat()).answer();
+        let checks = answer["checks"].as_array().unwrap().clone();
+        checks.into_iter().find(|check| check["id"] == "supervisor:pueue").unwrap()
+    };
+    let found = check(&queue, &[]);
+    assert_eq!(found["status"], "ok", "{found}");
+    let detail = found["detail"].as_str().unwrap();
+    assert!(detail.starts_with("pueue 4") && detail.contains(queue.config().to_str().unwrap()), "{found}");
+    queue.ask(&["pause"]);
+    queue.dispatch("offline:survey", "look", &[]);
+    queue.kill_daemon();
+    let found = check(&queue, &[]);
+    assert_eq!(found["status"], "failed", "{found}");
+    // Who chooses another supervisor still hears that tasks wait for this one.
+    let found = check(&queue, &["--supervisor", "embedded"]);
+    assert_eq!(found["status"], "warning", "{found}");
+    assert!(found["detail"].as_str().unwrap().contains("open tasks"), "{found}");
+    fs::rename(queue.config(), queue.place("away.yml")).unwrap();
+    let found = check(&queue, &[]);
+    assert_eq!(found["status"], "failed", "{found}");
+}

@@ -8,10 +8,10 @@ mod arguments;
 mod texts;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::Write;
 
 use gates::embedded::{CENTRAL_GATE_FILE, CENTRAL_GATE_VARIABLE, file};
-use gates::finding::{Exit, Refusal};
+use gates::finding::{self, Exit, Refusal};
 use gates::json::{Json, pretty};
 use gates::source::{Environment, Text};
 
@@ -35,22 +35,7 @@ pub fn run(
     stderr: &mut dyn Write,
 ) -> u8 {
     let json = arguments.iter().any(|word| word == "--json");
-    let written = match respond(arguments, json, environment) {
-        Ok(text) => stdout.write_all(text.as_bytes()).map(|()| Exit::Ok),
-        Err(refusal) => refusal.report(PROGRAM, json, stdout, stderr).map(|()| refusal.exit),
-    };
-    finish(written, stdout, stderr)
-}
-
-fn finish(written: io::Result<Exit>, stdout: &mut dyn Write, stderr: &mut dyn Write) -> u8 {
-    match written.and_then(|exit| stdout.flush().map(|()| exit)) {
-        Ok(exit) => exit.code(),
-        Err(error) => {
-            // Nobody may be left to hear it; the exit code tells as well.
-            let _ = writeln!(stderr, "{PROGRAM}: the answer could not be written: {error}");
-            Exit::OutputFailed.code()
-        }
-    }
+    finding::deliver(PROGRAM, json, respond(arguments, json, environment), stdout, stderr)
 }
 
 /// The two files that are read before the command is looked at.

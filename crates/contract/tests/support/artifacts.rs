@@ -4,7 +4,7 @@ use contract::embedded::CONTRACT;
 use contract::model::{Contract, EnvelopeKind, Family};
 use gates::json::{Json, Object, parse};
 
-use super::{Answer, ask};
+use super::{Answer, PROGRAM, ask};
 
 pub(crate) fn contract() -> Contract {
     Contract::read(&parse(CONTRACT.as_bytes()).expect("JSON")).expect("a contract")
@@ -136,7 +136,7 @@ impl Artifact {
     pub(crate) fn fails(&self, stage: &str, words: &[&str]) {
         let answer = self.validate();
         assert_eq!(answer.code, 65, "{answer:?}");
-        let (found, _) = answer.refusal();
+        let (found, _) = answer.refusal(PROGRAM);
         let list = Json::Array(words.iter().map(|&word| word.into()).collect());
         let list = serde_json::to_string(&list).expect("JSON");
         assert_eq!(found, stage, "{}", answer.stderr);

@@ -260,6 +260,7 @@ impl Run {
             debug_member: "debug_dir",
             material: vec![("response.json", seen.response), ("stderr.txt", seen.words.into_bytes())],
             keeps_diagnostic: true,
+            names_debug: false,
         };
         diagnostic::fail(account, failure)
     }

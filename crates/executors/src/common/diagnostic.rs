@@ -27,11 +27,14 @@ pub struct Account<'a> {
     pub material: Vec<(&'static str, Vec<u8>)>,
     /// Whether the diagnostic is kept with the material.
     pub keeps_diagnostic: bool,
+    /// Whether a last line names the debug directory (GLM).
+    pub names_debug: bool,
 }
 
 /// Writes the diagnostic and answers with the end of the run. That something could not be kept changes no exit code.
 pub fn fail(account: Account<'_>, failure: Failure) -> Done {
-    let Account { family, places, mut members, debug_member, material, keeps_diagnostic } = account;
+    let Account { family, places, mut members, debug_member, material, keeps_diagnostic, names_debug } =
+        account;
     let mut lines = Vec::new();
     let debug = places.debug.as_deref().and_then(|debug| match keep(debug, family, &material) {
         Ok(directory) => Some(directory),
@@ -43,7 +46,7 @@ pub fn fail(account: Account<'_>, failure: Failure) -> Done {
     let shown = debug.as_ref().map(|directory| directory.path().display().to_string());
     members.insert("phase".to_owned(), json!(failure.phase.word()));
     members.insert("reason".to_owned(), json!(failure.reason));
-    members.insert(debug_member.to_owned(), json!(shown));
+    members.insert(debug_member.to_owned(), json!(shown.as_deref()));
     let bytes = json_file(&Value::Object(members));
     if let Some(directory) = debug.as_ref().filter(|_| keeps_diagnostic)
         && let Err(error) = directory.write("diagnostic.json", &bytes)
@@ -58,6 +61,7 @@ pub fn fail(account: Account<'_>, failure: Failure) -> Done {
             lines.push(format!("{reason} (no details: {} can not be written: {error})", path.display()))
         }
     }
+    lines.extend(shown.filter(|_| names_debug).map(|path| format!("debug material: {path}")));
     Done::Failed { exit: failure.exit, lines }
 }
 

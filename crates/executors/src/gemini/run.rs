@@ -185,6 +185,7 @@ impl Work<'_> {
             debug_member: "debug_dir",
             material: vec![("stdout.txt", output.stdout.clone()), ("stderr.txt", output.stderr.clone())],
             keeps_diagnostic: true,
+            names_debug: false,
         };
         fail(account, failure)
     }

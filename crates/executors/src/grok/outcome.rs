@@ -141,6 +141,7 @@ impl Work {
             debug_member: "debug_path",
             material: vec![("response.json", output.stdout.clone()), ("stderr.txt", output.stderr.clone())],
             keeps_diagnostic: false,
+            names_debug: false,
         };
         fail(account, failure)
     }

@@ -32,5 +32,3 @@ pub const LIBRARIES_MAX_COUNT: usize = 256;
 pub const SESSION_RECORD_MAX_BYTES: u64 = 64 << 20;
 /// How deep the vendor's session records are looked for.
 pub const SESSION_RECORD_MAX_DEPTH: usize = 8;
-/// Files that are looked at in search of a program below one directory of libraries.
-pub const PROGRAM_SEARCH_MAX_COUNT: usize = 20_000;

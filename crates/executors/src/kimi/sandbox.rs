@@ -1,9 +1,7 @@
 //! What a child of the runner may read, write and execute (runners.md 3.5).
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io;
-use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
 use process::{Fence, WriteFence};
@@ -11,8 +9,8 @@ use process::{Fence, WriteFence};
 use super::home::Home;
 use super::knobs::Knobs;
 use super::lane::Lane;
-use super::limits::PROGRAM_SEARCH_MAX_COUNT;
 use super::ripgrep::Ripgrep;
+use crate::common::libraries::directories_of_programs;
 use crate::common::run_directory::RunDirectory;
 use crate::common::sandbox::{Access, Reads, Sandbox};
 use crate::common::surroundings::{Surroundings, executable_file};
@@ -117,71 +115,4 @@ pub(super) struct Inside<'a> {
     pub(super) workspace: Option<(&'a Path, Lane)>,
     /// Further directories that it may write.
     pub(super) writable: &'a [PathBuf],
-}
-
-/// The directories just below one that hold a program at any depth. A directory that holds libraries itself stays readable,
-/// since nothing would start without them.
-fn directories_of_programs(libraries: &Path) -> Vec<PathBuf> {
-    let Ok(libraries) = libraries.canonicalize() else { return Vec::new() };
-    let entries = fs::read_dir(&libraries).into_iter().flatten().flatten();
-    let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
-    directories
-        .map(|entry| entry.path())
-        .filter(|path| !holds_libraries(path) && holds_program(path))
-        .collect()
-}
-
-fn holds_libraries(directory: &Path) -> bool {
-    let mut entries = fs::read_dir(directory).into_iter().flatten().flatten();
-    entries.any(|entry| is_library(&entry.file_name().to_string_lossy()))
-}
-
-fn is_library(name: &str) -> bool {
-    name.starts_with("lib") && name.contains(".so")
-}
-
-/// A directory with too much in it counts as one that holds a program.
-fn holds_program(directory: &Path) -> bool {
-    let mut open = vec![directory.to_path_buf()];
-    let mut seen = 0;
-    while let Some(directory) = open.pop() {
-        for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
-            seen += 1;
-            let Ok(metadata) = entry.metadata() else { continue };
-            if metadata.is_dir() {
-                open.push(entry.path());
-            }
-            let is_program = metadata.is_file()
-                && metadata.permissions().mode() & 0o111 != 0
-                && !entry.file_name().to_string_lossy().contains(".so");
-            if is_program || seen > PROGRAM_SEARCH_MAX_COUNT {
-                return true;
-            }
-        }
-    }
-    false
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn directories_with_programs_are_found_at_any_depth_and_those_of_libraries_are_left() {
-        let root = tempfile::tempdir().expect("a directory");
-        let root = root.path().canonicalize().expect("a path");
-        for (path, mode) in [
-            ("tool/libexec/deep/program", 0o755),
-            ("data/file", 0o644),
-            ("machine/libc.so.6", 0o755),
-            ("machine/program", 0o755),
-            ("plugins/plugin.so", 0o755),
-        ] {
-            let path = root.join(path);
-            fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
-            fs::write(&path, "").expect("written");
-            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).expect("a mode");
-        }
-        assert_eq!(directories_of_programs(&root), [root.join("tool")]);
-    }
 }

@@ -76,11 +76,27 @@ impl Checkout {
         stage: &mut Stage,
         family: &executors::common::family::Family,
     ) -> (PathBuf, String) {
-        let text = self.manifest.to_string();
-        let sha256 = Sha256Digest::of(text.as_bytes()).to_string();
-        let profile = self.manifest["profile"].as_str().expect("a profile").to_owned();
+        let (text, sha256, profile) = self.text();
         gate_files::allow_manifest(stage, family.gate, &profile, "policy-annotation", &sha256);
         (stage.write("manifest.json", text), sha256)
+    }
+
+    /// The same for another lane, which is a candidate then.
+    pub(crate) fn publish_lane(
+        &self,
+        stage: &mut Stage,
+        family: &executors::common::family::Family,
+        lane: &str,
+    ) -> (PathBuf, String) {
+        let (text, sha256, profile) = self.text();
+        gate_files::allow_candidate(stage, family.gate, &profile, lane, &sha256);
+        (stage.write("manifest.json", text), sha256)
+    }
+
+    fn text(&self) -> (String, String, String) {
+        let text = self.manifest.to_string();
+        let sha256 = Sha256Digest::of(text.as_bytes()).to_string();
+        (text, sha256, self.manifest["profile"].as_str().expect("a profile").to_owned())
     }
 }
 

@@ -29,21 +29,30 @@ pub(crate) fn set_status(
     selection: &str,
 ) {
     change(stage, family, |central, executable| {
-        let row = &mut central["profiles"][profile]["lanes"][lane];
-        row["status"] = status.into();
-        row["selection"] = selection.into();
-        let row = &mut executable["lanes"][lane]["backends"][family.backend];
-        row["status"] = status.into();
-        row["selection"] = selection.into();
-        row["qualified"] = (status == "qualified").into();
-        for (list, word) in [("qualified_lanes", "qualified"), ("provisional_lanes", "provisional")] {
-            let lanes = executable[list].as_array_mut().expect("a list");
-            lanes.retain(|own| own != lane);
-            if word == status {
-                lanes.push(lane.into());
-            }
-        }
+        give_status((central, executable), family, (profile, lane), (status, selection));
     });
+}
+
+fn give_status(
+    (central, executable): (&mut Value, &mut Value),
+    family: gates::family::Family,
+    (profile, lane): (&str, &str),
+    (status, selection): (&str, &str),
+) {
+    let row = &mut central["profiles"][profile]["lanes"][lane];
+    row["status"] = status.into();
+    row["selection"] = selection.into();
+    let row = &mut executable["lanes"][lane]["backends"][family.backend];
+    row["status"] = status.into();
+    row["selection"] = selection.into();
+    row["qualified"] = (status == "qualified").into();
+    for (list, word) in [("qualified_lanes", "qualified"), ("provisional_lanes", "provisional")] {
+        let lanes = executable[list].as_array_mut().expect("a list");
+        lanes.retain(|own| own != lane);
+        if word == status {
+            lanes.push(lane.into());
+        }
+    }
 }
 
 /// Names an evaluation manifest in both gates.
@@ -55,10 +64,32 @@ pub(crate) fn allow_manifest(
     sha256: &str,
 ) {
     change(stage, family, |central, executable| {
-        central["profiles"][profile]["lanes"][lane]["evaluation_manifest_sha256"] = vec![sha256].into();
-        executable["lanes"][lane]["backends"][family.backend]["evaluation_manifest_sha256"] =
-            vec![sha256].into();
+        name_manifest((central, executable), family, (profile, lane), sha256);
     });
+}
+
+/// Names an evaluation manifest of a lane that is a candidate in both gates.
+pub(crate) fn allow_candidate(
+    stage: &mut Stage,
+    family: gates::family::Family,
+    profile: &str,
+    lane: &str,
+    sha256: &str,
+) {
+    change(stage, family, |central, executable| {
+        give_status((central, executable), family, (profile, lane), ("candidate", "blocked"));
+        name_manifest((central, executable), family, (profile, lane), sha256);
+    });
+}
+
+fn name_manifest(
+    (central, executable): (&mut Value, &mut Value),
+    family: gates::family::Family,
+    (profile, lane): (&str, &str),
+    sha256: &str,
+) {
+    central["profiles"][profile]["lanes"][lane]["evaluation_manifest_sha256"] = vec![sha256].into();
+    executable["lanes"][lane]["backends"][family.backend]["evaluation_manifest_sha256"] = vec![sha256].into();
 }
 
 fn shipped(name: &str) -> Value {

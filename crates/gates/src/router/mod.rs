@@ -8,9 +8,9 @@ mod load;
 mod table;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::Write;
 
-use crate::finding::{Exit, Refusal};
+use crate::finding::{self, Refusal};
 use crate::json::pretty;
 use crate::source::Environment;
 
@@ -44,22 +44,8 @@ pub fn run(
     stderr: &mut dyn Write,
 ) -> u8 {
     let (json, question) = arguments::parse(arguments);
-    let written = match question.and_then(|question| respond(question, json, environment)) {
-        Ok(text) => stdout.write_all(text.as_bytes()).map(|()| Exit::Ok),
-        Err(refusal) => refusal.report(PROGRAM, json, stdout, stderr).map(|()| refusal.exit),
-    };
-    finish(written, stdout, stderr)
-}
-
-fn finish(written: io::Result<Exit>, stdout: &mut dyn Write, stderr: &mut dyn Write) -> u8 {
-    match written.and_then(|exit| stdout.flush().map(|()| exit)) {
-        Ok(exit) => exit.code(),
-        Err(error) => {
-            // Nobody may be left to hear it; the exit code tells as well.
-            let _ = writeln!(stderr, "{PROGRAM}: the answer could not be written: {error}");
-            Exit::OutputFailed.code()
-        }
-    }
+    let answer = question.and_then(|question| respond(question, json, environment));
+    finding::deliver(PROGRAM, json, answer, stdout, stderr)
 }
 
 fn respond(question: Question, json: bool, environment: &Environment<'_>) -> Result<String, Refusal> {

@@ -1,47 +1,4 @@
-//! Arbitrary bytes through everything that reads a stranger's text: grammar, policy, placement, extraction.
-//!
-//! In `crates/patch`: `cargo +nightly fuzz run text fuzz/corpus/text fuzz/seeds/text -- -dict=fuzz/text.dict
-//! -max_len=4096 -max_total_time=3600`.
-
+//! Arbitrary bytes as a patch, and as the result that holds one.
 #![no_main]
 
-use std::sync::LazyLock;
-
-use libfuzzer_sys::fuzz_target;
-use patch::{LoadedPolicy, Placed};
-
-static POLICY: LazyLock<LoadedPolicy> = LazyLock::new(|| LoadedPolicy::embedded().expect("the embedded policy"));
-
-fuzz_target!(|data: &[u8]| {
-    // A first line of a fuzzed input is the file that the rest is placed on, when it has the separator.
-    let (content, text) = match data.iter().position(|byte| *byte == 0) {
-        Some(end) => (&data[..end], &data[end + 1..]),
-        None => (&b""[..], data),
-    };
-    let judged = patch::judge_text(text, &POLICY, true);
-    assert_eq!(judged, patch::judge_text(text, &POLICY, true));
-    if judged.violations.is_empty() {
-        assert!(text.ends_with(b"\n") && !judged.files.is_empty());
-        let marked = |mark: u8| text.split(|byte| *byte == b'\n').filter(|line| line.first() == Some(&mark)).count() as u64;
-        let (added, removed) = judged
-            .files
-            .iter()
-            .fold((0, 0), |(added, removed), file| (added + file.added_lines, removed + file.removed_lines));
-        assert!(added <= marked(b'+') && removed <= marked(b'-'));
-        for file in &judged.files {
-            assert!(!file.path.starts_with('/') && !file.path.split('/').any(|part| matches!(part, "" | "." | ".." | ".git")));
-        }
-    }
-    let mut findings = patch::Findings::default();
-    let parsed = patch::parse::parse(text, &POLICY.policy, &mut findings);
-    for section in &parsed.sections {
-        match patch::place("x", content, &parsed.hunks[section.hunks.clone()], text) {
-            Placed::Clean(placements) => assert!(placements.iter().all(|placement| placement.offset != 0)),
-            Placed::Ambiguous { candidates, .. } => assert!(candidates > 1),
-            Placed::Mismatch(mismatch) => assert!(mismatch.target_line >= 1),
-        }
-    }
-    if let Ok((diff, _)) = patch::extract(data) {
-        assert!(diff.len() <= data.len());
-    }
-});
+libfuzzer_sys::fuzz_target!(|data: &[u8]| patch_fuzz::check(data));

@@ -1,6 +1,5 @@
 //! What the text alone says: grammar, counts, level, paths, operations (patch-verifier.md 4.4 to 4.9).
 
-use crate::attest::Targets;
 use crate::confine;
 use crate::findings::{Findings, Violation};
 use crate::input::decision;
@@ -10,6 +9,7 @@ use crate::policy::LoadedPolicy;
 use crate::receipt::{Decision, DecisionResult, FileFacts};
 use crate::rule::Rule;
 use crate::shape::{self, File, Shape};
+use crate::targets::Targets;
 
 /// What the text of a patch says by itself.
 #[derive(Debug, PartialEq, Eq)]
@@ -23,7 +23,8 @@ pub struct TextJudgement {
 /// Judges the text of a patch without a worktree and without git: one part of a check.
 pub fn judge_text(patch: &[u8], policy: &LoadedPolicy, allow_delete: bool) -> TextJudgement {
     let mut findings = Findings::default();
-    let judged = Judged::read(patch, policy, allow_delete, &mut findings);
+    let mut judged = Judged::read(patch, policy, &mut findings);
+    judged.judge(policy, allow_delete, &mut findings);
     TextJudgement { files: judged.facts(&Targets::new()), violations: findings.into_violations() }
 }
 
@@ -36,13 +37,8 @@ pub(super) struct Judged<'a> {
 }
 
 impl<'a> Judged<'a> {
-    /// Reads and judges it.
-    pub(super) fn read(
-        patch: &'a [u8],
-        policy: &'a LoadedPolicy,
-        allow_delete: bool,
-        findings: &mut Findings,
-    ) -> Self {
+    /// Reads it: what it names is known then.
+    pub(super) fn read(patch: &'a [u8], policy: &'a LoadedPolicy, findings: &mut Findings) -> Self {
         let parsed = parse::parse(patch, &policy.policy, findings);
         let [lines, some, files] = operations::counts(&parsed, &policy.policy, findings);
         let mut decisions = vec![
@@ -60,10 +56,16 @@ impl<'a> Judged<'a> {
                 None
             }
         };
+        Self { parsed, shape, decisions }
+    }
+
+    /// Judges the names and what is done to them.
+    pub(super) fn judge(&mut self, policy: &LoadedPolicy, allow_delete: bool, findings: &mut Findings) {
+        let Self { parsed, shape, decisions } = self;
         let level = shape.map(Shape::level);
-        operations::one_sided(&parsed, level, findings);
+        operations::one_sided(parsed, level, findings);
         // Without a level the later stages see no path.
-        let named = level.map(|level| shape::normalize(&parsed, level, findings)).unwrap_or_default();
+        let named = level.map(|level| shape::normalize(parsed, level, findings)).unwrap_or_default();
         decisions.push(decision("each_path_appears_once", !findings.has(Rule::DuplicatePath)));
         let mut confined = true;
         for file in &named {
@@ -80,7 +82,6 @@ impl<'a> Judged<'a> {
             },
         });
         decisions.push(decision("expansion_bounded", bounded));
-        Self { parsed, shape, decisions }
     }
 
     /// The files under their normalized paths; none without a level.
@@ -99,7 +100,8 @@ impl<'a> Judged<'a> {
             let target = targets.get(file.path.as_bytes()).and_then(Option::as_ref);
             target
                 .filter(|_| file.section.operation != Operation::Add)
-                .map(|target| target.sha256.to_string())
+                .and_then(|target| target.content.as_ref())
+                .map(|content| content.sha256.to_string())
         };
         self.files()
             .iter()

@@ -6,17 +6,18 @@ use std::io::Read as _;
 
 use super::judged::Judged;
 use super::run::Ground;
-use crate::attest::{self, Targets};
 use crate::endings::{self, Attributes};
 use crate::findings::Findings;
 use crate::git::Call;
-use crate::input::decision;
+use crate::input::{PatchFile, decision};
 use crate::parse::Operation;
 use crate::place::{self, Mismatch, Placed, Placement};
 use crate::reading::GitReading;
 use crate::receipt::{CheckResult, Decision, DecisionResult};
 use crate::rule::Rule;
 use crate::shape::{self, File, Shape};
+use crate::targets::{Content, Targets};
+use crate::tree::Worktree;
 
 /// What was asked and answered.
 #[derive(Debug)]
@@ -35,6 +36,8 @@ pub(super) struct Probe {
     pub(super) first_mismatch: Option<Mismatch>,
     /// The version query, once started.
     pub(super) version: Option<Call>,
+    /// Digest of the patch, once taken.
+    pub(super) patch_sha256: Option<String>,
 }
 
 impl Default for Probe {
@@ -51,6 +54,7 @@ impl Default for Probe {
             placements: Vec::new(),
             first_mismatch: None,
             version: None,
+            patch_sha256: None,
         }
     }
 }
@@ -60,9 +64,9 @@ impl Probe {
     pub(super) fn run(
         &mut self,
         ground: &mut Ground,
-        patch: &[u8],
+        patch: &PatchFile,
         judged: &Judged<'_>,
-        targets: &Targets,
+        targets: &mut Targets,
         findings: &mut Findings,
         decisions: &mut Vec<Decision>,
     ) {
@@ -73,22 +77,28 @@ impl Probe {
         for file in &files {
             if !findings.concern(file.path) {
                 self.looked = true;
-                // A target that was read on the way through the worktree lies behind directories only.
-                let read = targets.get(file.path.as_bytes()).and_then(Option::as_ref);
-                if read.is_some_and(|target| !target.is_nested) {
+                // A target that was seen lies behind directories only.
+                let seen = targets.get(file.path.as_bytes()).and_then(Option::as_ref);
+                if seen.is_some_and(|target| !target.is_nested) {
                     continue;
                 }
                 examiner.examine(file.path, &mut |rule| findings.add_path(rule, file.path));
             }
         }
         if let (Some(shape), Some(reading), true) = (judged.shape, reading, findings.is_empty()) {
+            let answers = Answers::ask(ground, &files, shape);
+            self.version = Some(ground.isolation.version());
+            // The targets are read while git works.
+            self.patch_sha256 = ground.read(targets, patch);
             self.reading = GitReading::compare(&reading.finish(), &files);
             for difference in self.reading.differences() {
                 findings.add_detail(Rule::GitReadsItDifferently, difference.to_owned());
             }
+            // What git says of a patch that it reads differently is not heard.
             if findings.is_empty() {
+                let patch = patch.bytes.as_deref().unwrap_or_default();
                 let replay = Replay { ground, patch, judged, targets };
-                self.apply(shape, &replay, &files, findings, decisions);
+                self.apply(answers, &replay, &files, findings, decisions);
                 return;
             }
         }
@@ -97,19 +107,15 @@ impl Probe {
 
     fn apply(
         &mut self,
-        shape: Shape,
+        answers: Answers,
         replay: &Replay<'_>,
         files: &[File<'_, '_>],
         findings: &mut Findings,
         decisions: &mut Vec<Decision>,
     ) {
+        let Answers { shape, required, alternate } = answers;
         let level = shape.level();
         let other = 1 - level;
-        let Ground { isolation, settings, .. } = replay.ground;
-        let required = isolation.check(level, settings);
-        self.version = Some(isolation.version());
-        let alternate = replay.may_apply(files, other).then(|| isolation.check(other, settings));
-        // Our own replay runs while git works.
         let attributes = replay.attributes(files);
         let placed: Vec<Option<(Target, Placed)>> =
             files.iter().map(|file| replay.file(file, &attributes)).collect();
@@ -194,6 +200,35 @@ struct Target {
     keeps_carriage_returns: bool,
 }
 
+/// Questions to git whether the patch applies, under way.
+struct Answers {
+    shape: Shape,
+    required: Call,
+    /// At the other level, unless it surely does not.
+    alternate: Option<Call>,
+}
+
+impl Answers {
+    fn ask(ground: &Ground, files: &[File<'_, '_>], shape: Shape) -> Self {
+        let Ground { isolation, settings, worktree, .. } = ground;
+        let (level, other) = (shape.level(), 1 - shape.level());
+        let required = isolation.check(level, settings);
+        let alternate = may_apply(worktree, files, other).then(|| isolation.check(other, settings));
+        Self { shape, required, alternate }
+    }
+}
+
+/// Whether git could apply the patch at a level at all: it can not where a file that must exist has no name or is
+/// missing under both of its names. Then git need not be asked.
+fn may_apply(worktree: &Worktree, files: &[File<'_, '_>], level: u8) -> bool {
+    let missing = |file: &File<'_, '_>| {
+        let sides = [&file.section.old, &file.section.new];
+        let mut names = sides.into_iter().filter_map(|side| shape::strip(side.real()?, level));
+        file.section.operation != Operation::Add && names.all(|name| worktree.lacks(name))
+    };
+    !files.iter().any(missing)
+}
+
 /// Our own application of the hunks to what lies in the worktree.
 struct Replay<'r> {
     ground: &'r Ground,
@@ -203,24 +238,13 @@ struct Replay<'r> {
 }
 
 impl Replay<'_> {
-    /// Whether git could apply the patch at a level at all: it can not where a file that must exist has no name or is
-    /// missing under both of its names. Then git need not be asked.
-    fn may_apply(&self, files: &[File<'_, '_>], level: u8) -> bool {
-        let missing = |file: &File<'_, '_>| {
-            let sides = [&file.section.old, &file.section.new];
-            let mut names = sides.into_iter().filter_map(|side| shape::strip(side.real()?, level));
-            file.section.operation != Operation::Add && names.all(|name| self.ground.worktree.lacks(name))
-        };
-        !files.iter().any(missing)
-    }
-
-    fn target(&self, path: &str) -> Option<&attest::Target> {
-        self.targets.get(path.as_bytes())?.as_ref()
+    fn content(&self, path: &str) -> Option<&Content> {
+        self.targets.get(path.as_bytes())?.as_ref()?.content.as_ref()
     }
 
     /// The attributes of the targets that have carriage returns; the others need none.
     fn attributes(&self, files: &[File<'_, '_>]) -> HashMap<String, Attributes> {
-        let has_return = |path: &str| self.target(path).is_some_and(|target| target.has_carriage_return);
+        let has_return = |path: &str| self.content(path).is_some_and(|content| content.has_carriage_return);
         let paths: Vec<&str> = files.iter().map(|file| file.path).filter(|path| has_return(path)).collect();
         if paths.is_empty() {
             return HashMap::new();
@@ -238,7 +262,7 @@ impl Replay<'_> {
         if file.section.operation == Operation::Add {
             return None;
         }
-        let content = match self.target(file.path).and_then(|target| target.content.as_deref()) {
+        let content = match self.content(file.path).and_then(|content| content.bytes.as_deref()) {
             Some(kept) => Cow::Borrowed(kept),
             None => {
                 let mut content = Vec::new();

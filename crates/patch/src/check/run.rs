@@ -1,12 +1,11 @@
 //! The order of the stages, and what runs beside what.
 
 use std::path::Path;
-use std::thread;
 
 use super::Request;
 use super::judged::Judged;
 use super::probe::Probe;
-use crate::attest::{self, Targets};
+use crate::attest::{self, Look};
 use crate::findings::Findings;
 use crate::git::{Call, Discovery, Git, Isolation, Settings};
 use crate::input::{PatchFile, Workdir, decision};
@@ -14,7 +13,7 @@ use crate::limits::KEPT_CONTENT_MAX_BYTES;
 use crate::policy::LoadedPolicy;
 use crate::receipt::Decision;
 use crate::rule::{Rule, Stage};
-use crate::shape::Shape;
+use crate::targets::{self, Memory, Targets};
 use crate::tree::Worktree;
 
 /// One check whose inputs were read.
@@ -53,10 +52,11 @@ pub(super) struct Digests {
 }
 
 impl Digests {
-    fn take(patch: Option<String>, worktree: Option<String>, discovery: &Discovery) -> Self {
+    /// Those of the git directory.
+    fn of_git(discovery: &Discovery) -> Self {
         let index = attest::index(discovery);
         let control = attest::control(discovery, &index);
-        Self { patch, worktree, index: Some(index), control: Some(control) }
+        Self { index: Some(index), control: Some(control), ..Self::default() }
     }
 }
 
@@ -64,10 +64,27 @@ impl Digests {
 pub(super) struct Ground {
     pub(super) isolation: Isolation,
     pub(super) worktree: Worktree,
-    pub(super) discovery: Discovery,
+    look: Look,
+    memory: Memory,
+    discovery: Discovery,
     pub(super) settings: Settings,
     /// git's reading of a patch whose text passed.
     pub(super) reading: Option<Call>,
+}
+
+impl Ground {
+    /// Reads the targets. What attests the patch are the bytes in memory, so their digest can be taken beside that.
+    pub(super) fn read(&self, targets: &mut Targets, patch: &PatchFile) -> Option<String> {
+        targets::read(&self.worktree, targets, &self.memory, || patch.sha256())
+    }
+}
+
+/// Calls under way while the inputs are read.
+struct Calls {
+    discovery: Call,
+    settings: Option<Call>,
+    /// Of a patch whose text passed.
+    reading: Option<Call>,
 }
 
 impl Run<'_> {
@@ -76,38 +93,45 @@ impl Run<'_> {
         let mut outcome = Outcome { findings, decisions, ..Outcome::default() };
         let Some(isolation) = self.isolate(&mut outcome) else {
             outcome.before.patch = self.patch.sha256();
-            outcome.after.patch = self.patch.sha256_now();
+            outcome.after.patch = self.patch.sha256_now(outcome.before.patch.as_deref());
             return outcome;
         };
         // git looks at the repository while the text is judged and the worktree is read.
         let discovery = isolation.discovery();
+        let settings = self.workdir.path.as_deref().filter(|top| !Settings::plainly_absent(top));
+        let settings = settings.map(|_| isolation.settings());
         let mut text_findings = Findings::default();
         let bytes = self.patch.bytes.as_deref().unwrap_or_default();
-        let judged = Judged::read(bytes, self.policy, self.request.allow_delete, &mut text_findings);
+        let mut judged = Judged::read(bytes, self.policy, &mut text_findings);
         outcome.targets = judged.targets();
-        let passed = judged.shape.filter(|_| outcome.findings.is_empty() && text_findings.is_empty());
-        let ground = self.ground(isolation, discovery, passed, &mut outcome);
+        let worktree = self.workdir.path.as_deref().and_then(|top| Worktree::open(top).ok());
+        let memory = Memory::new(KEPT_CONTENT_MAX_BYTES);
+        let mut reading = None;
+        let look = {
+            let Outcome { findings, targets, .. } = &mut outcome;
+            let meanwhile = || {
+                judged.judge(self.policy, self.request.allow_delete, &mut text_findings);
+                let passed = judged.shape.filter(|_| findings.is_empty() && text_findings.is_empty());
+                reading = passed.map(|shape| isolation.reading(shape.level()));
+            };
+            Look::take(worktree.as_ref(), targets, &memory, meanwhile)
+        };
+        let calls = Calls { discovery, settings, reading };
+        let ground = self.ground(isolation, worktree.zip(look), calls, memory, &mut outcome);
         let proceeds = outcome.findings.is_empty() && self.patch.bytes.is_some();
-        if let Some(mut ground) = ground {
-            if proceeds {
-                outcome.findings = text_findings;
-                outcome.decisions.extend(judged.decisions.iter().copied());
-                outcome.probe(&mut ground, bytes, &judged);
+        match ground {
+            Some(mut ground) => {
+                if proceeds {
+                    outcome.findings = text_findings;
+                    outcome.decisions.extend(judged.decisions.iter().copied());
+                    outcome.probe(&mut ground, &self.patch, &judged);
+                }
+                self.attest(ground, &mut outcome);
             }
-            thread::scope(|scope| {
-                let patch = scope.spawn(|| self.patch.sha256_now());
-                let again = attest::worktree_again(&ground.worktree, &outcome.targets).ok();
-                // A digest that could not be taken differs from the one before.
-                outcome.after = Digests::take(patch.join().unwrap_or_default(), again, &ground.discovery);
-            });
-            let version = outcome.probe.version.take().unwrap_or_else(|| ground.isolation.version());
-            let answer = version.finish();
-            outcome.version = answer
-                .succeeded()
-                .and_then(|text| str::from_utf8(text).ok())
-                .map(|text| text.trim_end().to_owned());
-        } else {
-            outcome.after.patch = self.patch.sha256_now();
+            None => {
+                outcome.before.patch = self.patch.sha256();
+                outcome.after.patch = self.patch.sha256_now(outcome.before.patch.as_deref());
+            }
         }
         outcome.judged = Some(judged).filter(|_| proceeds);
         outcome
@@ -124,30 +148,40 @@ impl Run<'_> {
         made.ok()
     }
 
-    /// Takes the digests before, and hears what git says about the worktree.
+    /// Hears what git says about the worktree.
     fn ground(
         &self,
         isolation: Isolation,
-        discovery: Call,
-        passed: Option<Shape>,
+        worktree: Option<(Worktree, Look)>,
+        calls: Calls,
+        memory: Memory,
         outcome: &mut Outcome<'_>,
     ) -> Option<Ground> {
-        let top = self.workdir.path.as_deref()?;
-        let reading = passed.map(|shape| isolation.reading(shape.level()));
-        let settings = (!Settings::plainly_absent(top)).then(|| isolation.settings());
-        let worktree = Worktree::open(top).ok();
-        let (patch, before) = thread::scope(|scope| {
-            let patch = scope.spawn(|| self.patch.sha256());
-            let open = worktree.as_ref();
-            let before = open
-                .and_then(|open| attest::worktree(open, &mut outcome.targets, KEPT_CONTENT_MAX_BYTES).ok());
-            (patch.join().unwrap_or_default(), before)
-        });
-        outcome.before.patch.clone_from(&patch);
-        let discovery = self.confirm(Discovery::read(&discovery.finish()), outcome)?;
-        let settings = settings.map(|call| Settings::read(&call.finish())).unwrap_or_default();
-        outcome.before = Digests::take(patch, before, &discovery);
-        Some(Ground { isolation, worktree: worktree?, discovery, settings, reading })
+        let discovery = self.confirm(Discovery::read(&calls.discovery.finish()), outcome)?;
+        let settings = calls.settings.map(|call| Settings::read(&call.finish())).unwrap_or_default();
+        let (worktree, look) = worktree?;
+        outcome.before = Digests::of_git(&discovery);
+        Some(Ground { isolation, worktree, look, memory, discovery, settings, reading: calls.reading })
+    }
+
+    /// Completes the digests before, and takes those after.
+    fn attest(&self, ground: Ground, outcome: &mut Outcome<'_>) {
+        let patch = outcome.probe.patch_sha256.take();
+        let patch = patch.or_else(|| ground.read(&mut outcome.targets, &self.patch));
+        outcome.after = Digests {
+            patch: self.patch.sha256_now(patch.as_deref()),
+            // A digest that could not be taken differs from the one before.
+            worktree: attest::worktree_again(&ground.worktree, &outcome.targets).ok(),
+            ..Digests::of_git(&ground.discovery)
+        };
+        outcome.before.patch = patch;
+        outcome.before.worktree = Some(ground.look.digest(&outcome.targets));
+        let version = outcome.probe.version.take().unwrap_or_else(|| ground.isolation.version());
+        let answer = version.finish();
+        outcome.version = answer
+            .succeeded()
+            .and_then(|text| str::from_utf8(text).ok())
+            .map(|text| text.trim_end().to_owned());
     }
 
     /// Judges what git says about the worktree.
@@ -170,7 +204,7 @@ impl Run<'_> {
 }
 
 impl<'p> Outcome<'p> {
-    fn probe(&mut self, ground: &mut Ground, bytes: &[u8], judged: &Judged<'p>) {
-        self.probe.run(ground, bytes, judged, &self.targets, &mut self.findings, &mut self.decisions);
+    fn probe(&mut self, ground: &mut Ground, patch: &PatchFile, judged: &Judged<'p>) {
+        self.probe.run(ground, patch, judged, &mut self.targets, &mut self.findings, &mut self.decisions);
     }
 }

@@ -3,7 +3,6 @@
 use std::io::{self, Read as _};
 use std::os::fd::AsFd as _;
 use std::process::{Child, Command, Stdio};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -24,53 +23,50 @@ impl Answer {
     }
 }
 
-/// A call under way. It has a thread of its own, since starting a program blocks the thread that does it. Dropped before
-/// its end, it is waited for: nothing outlives a check.
+/// A call under way. Dropped before its end, it is killed: nothing outlives a check.
 #[derive(Debug)]
-pub(crate) struct Call(Option<JoinHandle<Answer>>);
+pub(crate) struct Call {
+    /// Absent where git could not be started, and after the end.
+    child: Option<Child>,
+    deadline: Instant,
+}
 
 impl Call {
-    /// Starts a command. Standard error is dropped: git quotes the patch there.
+    /// Starts a command. Standard error is dropped: git quotes the patch there. An answer longer than a pipe holds is
+    /// written on when it is waited for.
     pub(super) fn start(mut command: Command) -> Self {
         command.stdout(Stdio::piped()).stderr(Stdio::null());
-        Self(Some(std::thread::spawn(move || run(&mut command).unwrap_or_default())))
+        Self { child: command.spawn().ok(), deadline: Instant::now() + GIT_MAX_SECONDS }
     }
 
     /// Waits for the end. A call that could not be started, was ended by a signal, answered too much or ran too long has
     /// not succeeded.
     pub(crate) fn finish(mut self) -> Answer {
-        self.0.take().and_then(|thread| thread.join().ok()).unwrap_or_default()
+        let Some(child) = &mut self.child else { return Answer::default() };
+        let Ok(stdout) = collect(child, self.deadline) else { return Answer::default() };
+        let ended = child.wait();
+        self.child = None;
+        ended.map(|status| Answer { success: status.success(), stdout }).unwrap_or_default()
     }
 }
 
 impl Drop for Call {
     fn drop(&mut self) {
-        if let Some(thread) = self.0.take() {
-            // Only its end matters here.
-            let _ = thread.join();
+        if let Some(child) = &mut self.child {
+            // It may have ended by itself.
+            let _ = child.kill();
+            let _ = child.wait();
         }
     }
 }
 
-fn run(command: &mut Command) -> io::Result<Answer> {
-    let mut child = command.spawn()?;
-    let stdout = collect(&mut child);
-    if stdout.is_err() {
-        // It has ended already where this fails.
-        let _ = child.kill();
-    }
-    let status = child.wait()?;
-    Ok(Answer { success: status.success(), stdout: stdout? })
-}
-
 /// Everything that a child writes, until it closes the pipe.
-fn collect(child: &mut Child) -> io::Result<Vec<u8>> {
+fn collect(child: &mut Child, deadline: Instant) -> io::Result<Vec<u8>> {
     let mut pipe = child.stdout.take().ok_or(io::ErrorKind::BrokenPipe)?;
-    let end = Instant::now() + GIT_MAX_SECONDS;
     let mut bytes = Vec::new();
     let mut buffer = [0; 64 << 10];
     loop {
-        let left = end.saturating_duration_since(Instant::now());
+        let left = deadline.saturating_duration_since(Instant::now());
         if left == Duration::ZERO || bytes.len() as u64 > GIT_ANSWER_MAX_BYTES {
             return Err(io::ErrorKind::TimedOut.into());
         }

@@ -11,6 +11,9 @@ const NESTING_MAX_LEVELS: usize = 16;
 /// Longest pattern, in bytes.
 const PATTERN_MAX_BYTES: usize = 4096;
 
+/// Any way from the start of a component.
+const COMPONENT_START: &str = "(^|/)[^/]*";
+
 /// Why a pattern can not be used.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the pattern {pattern:?} is not supported at byte {at}")]
@@ -66,7 +69,9 @@ pub(super) struct Pattern {
 
 impl Pattern {
     pub(super) fn new(pattern: &str) -> Result<Self, PatternError> {
-        let mut reader = Reader { bytes: pattern.as_bytes(), at: 0, steps: Vec::new() };
+        // What is searched for anywhere needs no way there from the start of its component.
+        let at = if pattern.starts_with(COMPONENT_START) { COMPONENT_START.len() } else { 0 };
+        let mut reader = Reader { bytes: pattern.as_bytes(), at, steps: Vec::new() };
         let read = pattern.len() <= PATTERN_MAX_BYTES && reader.alternatives(0).is_some();
         if !read || reader.at < pattern.len() {
             return Err(PatternError { pattern: pattern.to_owned(), at: reader.at });
@@ -85,14 +90,24 @@ impl Pattern {
             if start > 0 && !self.first.as_ref().is_none_or(can_begin) {
                 continue;
             }
-            open.push((0, start));
-            while let Some((step, at)) = open.pop() {
+            let mut next = Some((0, start));
+            while let Some((step, at)) = next {
                 if self.follow(step, at, text, &mut open, &mut left)? {
                     return Some(true);
                 }
+                next = open.pop();
             }
         }
         Some(false)
+    }
+
+    fn ends_at_once(&self, step: usize, at: usize, text: &[u8]) -> bool {
+        match &self.steps[step] {
+            Step::One(bytes) => !text.get(at).is_some_and(|byte| bytes.holds(*byte)),
+            Step::Start => at > 0,
+            Step::End => at < text.len(),
+            Step::Either(..) | Step::Jump(_) | Step::Done => false,
+        }
     }
 
     /// Follows one way to its end; ways not taken yet are left in `open`.
@@ -114,6 +129,9 @@ impl Pattern {
                 Step::Start if at == 0 => step += 1,
                 Step::End if at == text.len() => step += 1,
                 Step::Start | Step::End => return Some(false),
+                // Most ways end at their first character, and need not be noted.
+                Step::Either(first, second) if self.ends_at_once(*second, at, text) => step = *first,
+                Step::Either(first, second) if self.ends_at_once(*first, at, text) => step = *second,
                 Step::Either(first, second) => {
                     open.push((*second, at));
                     step = *first;
@@ -373,7 +391,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_general_engine_finds_the_same(pattern in patterns(), text in "[ab/._c]{0,12}") {
+        fn a_general_engine_finds_the_same(
+            start in prop_oneof![3 => Just(""), 1 => Just(COMPONENT_START)],
+            rest in patterns(),
+            text in "[ab/._c]{0,12}",
+        ) {
+            let pattern = format!("{start}{rest}");
             let known = regex::bytes::RegexBuilder::new(&pattern).unicode(false).dot_matches_new_line(true).build().unwrap();
             let ours = Pattern::new(&pattern).unwrap();
             if let Some(found) = ours.is_in(text.as_bytes()) {

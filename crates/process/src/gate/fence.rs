@@ -113,7 +113,8 @@ fn restrict(
             ruleset = ruleset.add_rule(PathBeneath::new(directory, WRITES_BELOW | reads))?;
         }
         for file in files {
-            ruleset = ruleset.add_rule(PathBeneath::new(file, reads | AccessFs::WriteFile))?;
+            ruleset =
+                ruleset.add_rule(PathBeneath::new(file, reads | AccessFs::WriteFile | AccessFs::Truncate))?;
         }
         Ok(ruleset)
     };

@@ -90,6 +90,8 @@ mod tests {
             group: session,
             session,
             ended: false,
+            stopped: false,
+            ending: false,
             cpu_ticks: 0,
         }
     }

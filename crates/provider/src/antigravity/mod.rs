@@ -3,6 +3,7 @@
 mod judge;
 mod marker;
 mod models;
+mod object;
 mod summary;
 
 use record::capability::{Description, ReadOnlyDescription, RuntimeDescription};

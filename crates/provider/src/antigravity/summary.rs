@@ -24,7 +24,7 @@ impl Summariser for AntigravitySummary {
     }
 
     fn summary(&self) -> Summary {
-        self.known.clone()
+        Summary { hides_tools: true, ..self.known.clone() }
     }
 }
 
@@ -53,7 +53,7 @@ mod tests {
         let mut summary = AntigravitySummary::new();
         summary
             .feed(b"{\n \"conversation_id\": \"01a22bc4-35fe-76d2-9b19-eb939069cedd\", \"response\": \"}\",");
-        assert_eq!(summary.summary(), Summary::default());
+        assert_eq!(summary.summary().events, 0);
         summary.feed(b"\"usage\": {\"total_tokens\": 7}, \"status\": \"SUCCESS\"}");
         let known = summary.summary();
         assert_eq!((known.terminal, known.tokens, known.events), (Some(Terminal::Success), Some(7), 1));

@@ -2,14 +2,14 @@
 
 use std::io::{self, Write};
 
+use record::json::Value;
 use record::outcome::Note;
 use record::words::ReasonCode;
-use serde_json::Value;
 
 use super::errors::{Signs, classify};
 use super::result::TurnResult;
 use super::tasks::Tasks;
-use crate::events::{self, Event, Fault, Reading, text};
+use crate::events::{self, Event, Fault, Reading};
 use crate::judge::{Evidence, Finding, Judge, Judgement, conclude, incomplete};
 use crate::model_name::same_model;
 use crate::options::is_uuid;
@@ -89,23 +89,22 @@ struct Turn {
 }
 
 impl Turn {
-    fn take(&mut self, event: Event) -> Result<(), Fault> {
-        self.bind_session(&event)?;
-        match event.kind.as_str() {
-            "system" => self.take_system(&event),
-            "assistant" | "user" => self.take_message(&event),
+    fn take(&mut self, event: &Event<'_>) -> Result<(), Fault> {
+        self.bind_session(event)?;
+        match event.kind {
+            "system" => self.take_system(event),
+            "assistant" | "user" => self.take_message(event),
             "rate_limit_event" => {
                 let limit = event.object("rate_limit_info")?;
-                let reached = text(limit, "status") == Some("rejected");
+                let reached = limit.text("status") == Some("rejected");
                 self.limit_ends_at = limit.get("resetsAt").and_then(Value::as_u64).filter(|_| reached);
                 Ok(())
             }
             "result" => {
                 let model = self.answering_model.as_deref().or(self.asked_model.as_deref());
-                let misplaced = event.misplaced();
                 let result = TurnResult::read(event, model)?;
                 if self.result.is_some() || !(self.initialised || result.is_error) {
-                    return Err(misplaced);
+                    return Err(event.misplaced());
                 }
                 self.denied_write |=
                     result.denied_tools.iter().any(|tool| WRITING_TOOLS.contains(&tool.as_str()));
@@ -122,54 +121,55 @@ impl Turn {
         }
     }
 
-    fn bind_session(&mut self, event: &Event) -> Result<(), Fault> {
+    fn bind_session(&mut self, event: &Event<'_>) -> Result<(), Fault> {
         match event.fields.get("session_id") {
-            None | Some(Value::Null) => Ok(()),
-            Some(Value::String(id)) if is_uuid(id) => {
-                if self.session.get_or_insert_with(|| id.clone()) == id {
+            None => Ok(()),
+            Some(id) if id.is_null() => Ok(()),
+            Some(id) => {
+                let id = id.as_str().filter(|id| is_uuid(id)).ok_or_else(|| event.malformed())?;
+                if self.session.get_or_insert_with(|| id.to_owned()) == id {
                     Ok(())
                 } else {
                     Err(Fault("The events name two conversations.".to_owned()))
                 }
             }
-            Some(_) => Err(event.malformed()),
         }
     }
 
-    fn take_system(&mut self, event: &Event) -> Result<(), Fault> {
-        let fields = &event.fields;
+    fn take_system(&mut self, event: &Event<'_>) -> Result<(), Fault> {
+        let fields = event.fields;
         match event.text("subtype")? {
             "init" => {
                 if self.initialised || self.result.is_some() {
                     return Err(event.misplaced());
                 }
-                if text(fields, "session_id").is_none() {
+                if fields.text("session_id").is_none() {
                     return Err(event.malformed());
                 }
-                if text(fields, "permissionMode").is_some_and(|mode| !MODES.contains(&mode)) {
+                if fields.text("permissionMode").is_some_and(|mode| !MODES.contains(&mode)) {
                     return Err(Fault(
                         "claude runs in another permission mode than the one asked for.".to_owned(),
                     ));
                 }
                 self.initialised = true;
-                self.asked_model = text(fields, "model").map(str::to_owned);
+                self.asked_model = fields.text("model").map(str::to_owned);
             }
             "api_retry" => {
-                let word = text(fields, "error").unwrap_or("unknown");
+                let word = fields.text("error").unwrap_or("unknown");
                 let status = fields.get("error_status").and_then(Value::as_u64);
                 let status = status.map(|status| format!(" {status}")).unwrap_or_default();
                 self.last_error = Some(screen::words(&format!("a request failed ({word}{status})")));
             }
             "permission_denied" => {
                 self.denied_write |=
-                    text(fields, "tool_name").is_some_and(|tool| WRITING_TOOLS.contains(&tool));
+                    fields.text("tool_name").is_some_and(|tool| WRITING_TOOLS.contains(&tool));
             }
             subtype => self.tasks.take(subtype, event)?,
         }
         Ok(())
     }
 
-    fn take_message(&mut self, event: &Event) -> Result<(), Fault> {
+    fn take_message(&mut self, event: &Event<'_>) -> Result<(), Fault> {
         if !self.initialised || self.result.is_some() {
             return Err(event.misplaced());
         }
@@ -179,8 +179,8 @@ impl Turn {
             return Ok(());
         }
         let helper = event.fields.get("parent_tool_use_id").is_some_and(|id| !id.is_null());
-        match text(message, "model") {
-            Some(NO_MODEL) => self.error_word = text(&event.fields, "error").map(str::to_owned),
+        match message.text("model") {
+            Some(NO_MODEL) => self.error_word = event.fields.text("error").map(str::to_owned),
             Some(model) if !helper => self.answering_model = Some(model.to_owned()),
             _ => {}
         }

@@ -26,12 +26,9 @@ impl ModelListing for Initialize {
     fn read(&self, output: &ProbeOutput) -> ModelCatalogue {
         let mut replies = Vec::new();
         // A reader of bytes in memory does not fail.
-        let reading = events::read(&mut output.stdout.as_slice(), |mut event| {
+        let reading = events::read(&mut output.stdout.as_slice(), |event| {
             if event.kind == "control_response" {
-                match event.fields.remove("response") {
-                    Some(Value::Object(reply)) => replies.push(reply),
-                    _ => return Err(event.malformed()),
-                }
+                replies.push(event.object("response")?.to_owned());
             }
             Ok::<(), Fault>(())
         });

@@ -1,9 +1,9 @@
 //! The `result` event: how the turn ended, its answer, and what it used (providers.md 4.4, 4.6, 4.11).
 
+use record::json::{Object, Value};
 use record::usage::{Usage, UsageReliability, UsageScope, UsageSource};
-use serde_json::{Map, Value};
 
-use crate::events::{Event, Fault, text};
+use crate::events::{Event, Fault};
 use crate::limits::{USAGE_MODEL_NAME_MAX_BYTES, USAGE_MODELS_MAX_COUNT};
 use crate::number::decimal_text;
 use crate::screen;
@@ -25,62 +25,56 @@ pub(super) struct TurnResult {
 
 impl TurnResult {
     /// Takes the event apart; `model` is the one that the main numbers belong to.
-    pub(super) fn read(mut event: Event, model: Option<&str>) -> Result<Self, Fault> {
+    pub(super) fn read(event: &Event<'_>, model: Option<&str>) -> Result<Self, Fault> {
         let succeeded = event.text("subtype")? == "success";
         let is_error =
             event.fields.get("is_error").and_then(Value::as_bool).ok_or_else(|| event.malformed())?;
         if !succeeded && !is_error {
             return Err(Fault("An event `result` is an error by one field and none by another.".to_owned()));
         }
-        let optional_text = |value: Option<Value>| match value {
-            None | Some(Value::Null) => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(_) => Err(()),
+        let optional_text = |name| match event.fields.get(name) {
+            None => Ok(None),
+            Some(value) if value.is_null() => Ok(None),
+            Some(value) => value.as_str().map(|text| Some(text.to_owned())).ok_or_else(|| event.malformed()),
         };
-        // Taken out, not copied: it may be as long as a line.
-        let text = optional_text(event.fields.remove("result")).map_err(|()| event.malformed())?;
-        let stop_reason =
-            optional_text(event.fields.remove("stop_reason")).map_err(|()| event.malformed())?;
         Ok(Self {
             is_error,
-            text,
-            stop_reason,
+            text: optional_text("result")?,
+            stop_reason: optional_text("stop_reason")?,
             status: event
                 .fields
                 .get("api_error_status")
                 .and_then(Value::as_u64)
                 .and_then(|status| status.try_into().ok()),
-            errors: list(&event, "errors", |error| error.as_str().map(str::to_owned))?,
-            denied_tools: list(&event, "permission_denials", |denial| {
-                text_of(denial, "tool_name").map(str::to_owned)
+            errors: list(event, "errors", |error| error.as_str().map(str::to_owned))?,
+            denied_tools: list(event, "permission_denials", |denial| {
+                denial.as_object()?.text("tool_name").map(str::to_owned)
             })?,
-            usage: usage(&event.fields, model),
+            usage: usage(event.fields, model),
         })
     }
 }
 
-fn text_of<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
-    text(value.as_object()?, name)
-}
-
 /// The entries of an array that may be missing, each of one kind.
-fn list<T>(event: &Event, name: &str, entry: impl Fn(&Value) -> Option<T>) -> Result<Vec<T>, Fault> {
+fn list<T>(event: &Event<'_>, name: &str, entry: impl Fn(Value<'_>) -> Option<T>) -> Result<Vec<T>, Fault> {
     match event.fields.get(name) {
         None => Ok(Vec::new()),
-        Some(Value::Array(entries)) => {
-            entries.iter().map(|value| entry(value).ok_or_else(|| event.malformed())).collect()
-        }
-        Some(_) => Err(event.malformed()),
+        Some(entries) => entries
+            .as_array()
+            .ok_or_else(|| event.malformed())?
+            .map(|value| entry(value).ok_or_else(|| event.malformed()))
+            .collect(),
     }
 }
 
 /// Three kinds of statements that overlap: the main agent, the cost of everything, and everything by model. A number that is
 /// none counts as not told.
-fn usage(fields: &Map<String, Value>, model: Option<&str>) -> Vec<Usage> {
+fn usage<'a>(fields: Object<'a>, model: Option<&str>) -> Vec<Usage> {
     let statement = |scope| Usage::new(scope, UsageSource::ProviderEnvelope, UsageReliability::Reported);
-    let empty = Map::new();
-    let main = fields.get("usage").and_then(Value::as_object).unwrap_or(&empty);
-    let details = main.get("output_tokens_details").and_then(Value::as_object).unwrap_or(&empty);
+    let object = |fields: Object<'a>, name| fields.get(name).and_then(Value::as_object);
+    let main = object(fields, "usage");
+    let details = main.and_then(|main| object(main, "output_tokens_details"));
+    let count = |fields: Option<Object<'_>>, name| fields?.get(name)?.as_u64();
     let main_agent = Usage {
         input_tokens: count(main, "input_tokens"),
         output_tokens: count(main, "output_tokens"),
@@ -88,8 +82,8 @@ fn usage(fields: &Map<String, Value>, model: Option<&str>) -> Vec<Usage> {
         total_tokens: count(main, "total_tokens"),
         cache_read_tokens: count(main, "cache_read_input_tokens"),
         cache_creation_tokens: count(main, "cache_creation_input_tokens"),
-        num_turns: count(fields, "num_turns"),
-        duration_seconds: count(fields, "duration_ms").map(seconds),
+        num_turns: count(Some(fields), "num_turns"),
+        duration_seconds: count(Some(fields), "duration_ms").map(seconds),
         ..statement(UsageScope::MainAgent)
     };
     let mut statements = Vec::new();
@@ -99,12 +93,11 @@ fn usage(fields: &Map<String, Value>, model: Option<&str>) -> Vec<Usage> {
     if let Some(cost) = fields.get("total_cost_usd").and_then(decimal_text) {
         statements.push(Usage { estimated_cost_usd: Some(cost), ..statement(UsageScope::WholeTree) });
     }
-    let models = fields.get("modelUsage").and_then(Value::as_object).unwrap_or(&empty);
-    if models.len() <= USAGE_MODELS_MAX_COUNT {
-        let mut by_model: Vec<Usage> = models
-            .iter()
+    let models = || object(fields, "modelUsage").into_iter().flat_map(Object::iter);
+    if models().count() <= USAGE_MODELS_MAX_COUNT {
+        let mut by_model: Vec<Usage> = models()
             .filter_map(|(name, numbers)| {
-                let numbers = numbers.as_object()?;
+                let numbers = Some(numbers.as_object()?);
                 Some(Usage {
                     model: Some(model_name(name)?),
                     input_tokens: count(numbers, "inputTokens"),
@@ -113,7 +106,7 @@ fn usage(fields: &Map<String, Value>, model: Option<&str>) -> Vec<Usage> {
                     total_tokens: count(numbers, "totalTokens"),
                     cache_read_tokens: count(numbers, "cacheReadInputTokens"),
                     cache_creation_tokens: count(numbers, "cacheCreationInputTokens"),
-                    estimated_cost_usd: numbers.get("costUSD").and_then(decimal_text),
+                    estimated_cost_usd: numbers?.get("costUSD").and_then(decimal_text),
                     ..statement(UsageScope::WholeTree)
                 })
             })
@@ -122,10 +115,6 @@ fn usage(fields: &Map<String, Value>, model: Option<&str>) -> Vec<Usage> {
         statements.extend(by_model);
     }
     statements
-}
-
-fn count(fields: &Map<String, Value>, name: &str) -> Option<u64> {
-    fields.get(name).and_then(Value::as_u64)
 }
 
 fn model_name(name: &str) -> Option<String> {

@@ -1,167 +1,146 @@
 //! What a turn of claude is doing, from the part of its stream that is there.
 
-use crate::screen;
-use crate::skim::{Fields, Skim};
-use crate::summary::{OpenItems, Summariser, Summary, Terminal};
+use std::borrow::Cow;
 
-const WANTED: &[&str] = &[
-    "type",
-    "subtype",
-    "session_id",
-    "is_error",
-    "stop_reason",
-    "result",
-    "errors",
-    "usage.input_tokens",
-    "usage.output_tokens",
-    "message.usage.input_tokens",
-    "message.usage.output_tokens",
-    "message.content.type",
-    "message.content.id",
-    "message.content.name",
-    "message.content.tool_use_id",
+use crate::screen;
+use crate::skim::Fields;
+use crate::summary::{EventSummary, Known, Meaning, OpenItems, Summary, Terminal};
+
+/// Where the argument of a tool is that says most about its work.
+const ARGUMENTS: &[&str] = &[
     "message.content.input.command",
     "message.content.input.file_path",
     "message.content.input.pattern",
     "message.content.input.description",
-    "task_id",
-    "description",
-    "patch.status",
-    "tool_name",
-    "attempt",
-    "max_retries",
-    "error",
 ];
 
-#[derive(Debug)]
-pub(super) struct ClaudeSummary {
-    skim: Skim,
-    known: Known,
-}
+/// The summariser of claude.
+pub(super) type ClaudeSummary = EventSummary<Events>;
 
 #[derive(Debug, Default)]
-struct Known {
-    summary: Summary,
-    open: OpenItems,
-}
+pub(super) struct Events;
 
-impl ClaudeSummary {
-    pub(super) fn new() -> Self {
-        Self { skim: Skim::new(WANTED), known: Known::default() }
-    }
-}
+impl Meaning for Events {
+    const WANTED: &'static [&'static str] = &[
+        "type",
+        "subtype",
+        "session_id",
+        "is_error",
+        "stop_reason",
+        "result",
+        "errors",
+        "usage.input_tokens",
+        "usage.output_tokens",
+        "message.usage.input_tokens",
+        "message.usage.output_tokens",
+        "message.content.type",
+        "message.content.id",
+        "message.content.name",
+        "message.content.tool_use_id",
+        "message.content.input.command",
+        "message.content.input.file_path",
+        "message.content.input.pattern",
+        "message.content.input.description",
+        "task_id",
+        "description",
+        "patch.status",
+        "tool_name",
+        "attempt",
+        "max_retries",
+        "error",
+    ];
+    // It comes every half minute, whatever the tool does.
+    const HEARTBEAT: Option<&'static str> = Some("tool_progress");
 
-impl Summariser for ClaudeSummary {
-    fn feed(&mut self, bytes: &[u8]) {
-        self.skim.feed(bytes, |fields| self.known.take(fields));
-    }
-
-    fn summary(&self) -> Summary {
-        Summary {
-            open_items: self.known.open.count(),
-            tool: self.known.open.tool(),
-            ..self.known.summary.clone()
-        }
-    }
-}
-
-impl Known {
-    fn take(&mut self, fields: &Fields) {
-        let Some(kind) = fields.get("type") else { return };
-        self.summary.events += 1;
+    fn take(&mut self, kind: &str, fields: &Fields, known: &mut Known) -> Cow<'static, str> {
+        let Known { summary, open } = known;
         if let Some(session) = fields.get("session_id") {
-            self.summary.session = screen::conversation_id(session);
+            summary.session = screen::conversation_id(session);
         }
         let tokens = |input, output| fields.count(input)?.checked_add(fields.count(output)?);
         let tokens = tokens("usage.input_tokens", "usage.output_tokens")
             .or_else(|| tokens("message.usage.input_tokens", "message.usage.output_tokens"));
         if let Some(tokens) = tokens.filter(|tokens| *tokens > 0) {
-            self.summary.tokens = Some(tokens);
+            summary.tokens = Some(tokens);
         }
-        let words = match kind {
-            "system" => self.take_system(fields),
-            "assistant" => self.take_message(fields),
+        match kind {
+            "system" => take_system(fields, open),
+            "assistant" => take_message(fields, open),
             "user" => {
                 if let Some(call) = fields.get("message.content.tool_use_id") {
-                    self.open.close(call);
+                    open.close(call);
                 }
-                "model is thinking".to_owned()
+                "model is thinking".into()
             }
-            "result" => self.take_result(fields),
-            other => other.to_owned(),
-        };
-        self.summary.last_event = Some((screen::words(kind), screen::words(&words)));
-    }
-
-    fn take_system(&mut self, fields: &Fields) -> String {
-        let task = fields.get("task_id");
-        match fields.get("subtype").unwrap_or_default() {
-            "init" => "conversation opened".to_owned(),
-            "thinking_tokens" => "model is thinking".to_owned(),
-            "api_retry" => {
-                let of = fields.get("max_retries").map(|most| format!(" of {most}")).unwrap_or_default();
-                let attempt = fields.get("attempt").unwrap_or("?");
-                format!("waiting for retry {attempt}{of}: {}", fields.get("error").unwrap_or("unknown error"))
-            }
-            "permission_denied" => format!("tool denied: {}", fields.get("tool_name").unwrap_or("?")),
-            "task_started" => {
-                let what = screen::words(fields.get("description").unwrap_or("a task"));
-                let words = format!("running task: {what}");
-                if let Some(task) = task {
-                    self.open.open(task, Some(what));
-                }
-                words
-            }
-            subtype => {
-                let ended = subtype == "task_notification"
-                    || matches!(
-                        fields.get("patch.status"),
-                        Some("completed" | "failed" | "killed" | "stopped")
-                    );
-                if let Some(task) = task.filter(|_| ended) {
-                    self.open.close(task);
-                }
-                subtype.replace('_', " ")
-            }
+            "result" => take_result(fields, summary),
+            other => other.to_owned().into(),
         }
     }
+}
 
-    fn take_message(&mut self, fields: &Fields) -> String {
-        match fields.get("message.content.type") {
-            Some("tool_use") => {
-                let name = fields.get("message.content.name").unwrap_or("?");
-                let argument = ["command", "file_path", "pattern", "description"];
-                let paths = argument.map(|name| format!("message.content.input.{name}"));
-                let argument = paths.iter().find_map(|path| fields.get(path)).unwrap_or_default();
-                let tool = screen::words(&format!("{name} {argument}"));
-                let words = format!("running tool: {tool}");
-                self.open.open(fields.get("message.content.id").unwrap_or(name), Some(tool));
-                words
+fn take_system(fields: &Fields, open: &mut OpenItems) -> Cow<'static, str> {
+    let task = fields.get("task_id");
+    match fields.get("subtype").unwrap_or_default() {
+        "init" => "conversation opened".into(),
+        "thinking_tokens" => "model is thinking".into(),
+        "api_retry" => {
+            let of = fields.get("max_retries").map(|most| format!(" of {most}")).unwrap_or_default();
+            let attempt = fields.get("attempt").unwrap_or("?");
+            format!("waiting for retry {attempt}{of}: {}", fields.get("error").unwrap_or("unknown error"))
+                .into()
+        }
+        "permission_denied" => format!("tool denied: {}", fields.get("tool_name").unwrap_or("?")).into(),
+        "task_started" => {
+            let what = fields.get("description").unwrap_or("a task");
+            if let Some(task) = task {
+                open.open(task, Some(what));
             }
-            Some("text") => match fields.get("error") {
-                Some(error) => format!("provider reports: {error}"),
-                None => "model is writing".to_owned(),
-            },
-            _ => "model is thinking".to_owned(),
+            format!("running task: {what}").into()
+        }
+        subtype => {
+            let ended = subtype == "task_notification"
+                || matches!(fields.get("patch.status"), Some("completed" | "failed" | "killed" | "stopped"));
+            if let Some(task) = task.filter(|_| ended) {
+                open.close(task);
+            }
+            subtype.replace('_', " ").into()
         }
     }
+}
 
-    fn take_result(&mut self, fields: &Fields) -> String {
-        let failed = fields.get("is_error") != Some("false")
-            || matches!(fields.get("stop_reason"), Some("max_tokens" | "refusal"));
-        self.summary.terminal = Some(if failed { Terminal::Error } else { Terminal::Success });
-        if failed {
-            let said = fields.get("result").or_else(|| fields.get("errors"));
-            format!("turn failed: {}", said.unwrap_or("no message"))
-        } else {
-            "turn completed".to_owned()
+fn take_message(fields: &Fields, open: &mut OpenItems) -> Cow<'static, str> {
+    match fields.get("message.content.type") {
+        Some("tool_use") => {
+            let name = fields.get("message.content.name").unwrap_or("?");
+            let argument = ARGUMENTS.iter().find_map(|path| fields.get(path)).unwrap_or_default();
+            let tool = format!("{name} {argument}");
+            open.open(fields.get("message.content.id").unwrap_or(name), Some(&tool));
+            format!("running tool: {tool}").into()
         }
+        Some("text") => match fields.get("error") {
+            Some(error) => format!("provider reports: {error}").into(),
+            None => "model is writing".into(),
+        },
+        _ => "model is thinking".into(),
+    }
+}
+
+fn take_result(fields: &Fields, summary: &mut Summary) -> Cow<'static, str> {
+    let failed = fields.get("is_error") != Some("false")
+        || matches!(fields.get("stop_reason"), Some("max_tokens" | "refusal"));
+    summary.terminal = Some(if failed { Terminal::Error } else { Terminal::Success });
+    if failed {
+        let said = fields.get("result").or_else(|| fields.get("errors"));
+        format!("turn failed: {}", said.unwrap_or("no message")).into()
+    } else {
+        "turn completed".into()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::summary::Summariser;
 
     fn after(lines: &[&str]) -> Summary {
         let mut summary = ClaudeSummary::new();
@@ -192,6 +171,16 @@ mod tests {
         lines.push(r#"{"stop_reason":"end_turn","is_error":false,"result":"A","type":"result","subtype":"success","usage":{"input_tokens":9,"output_tokens":1}}"#);
         let ended = after(&lines);
         assert_eq!((ended.terminal, ended.tokens, ended.events), (Some(Terminal::Success), Some(10), 6));
+    }
+
+    #[test]
+    fn a_heartbeat_changes_nothing() {
+        let started = r#"{"type":"system","subtype":"task_started","task_id":"b","tool_use_id":"t1","description":"ls -la"}"#;
+        let beat =
+            r#"{"type":"tool_progress","tool_use_id":"t1","tool_name":"Bash","elapsed_time_seconds":30}"#;
+        let (before, after) = (after(&[started]), after(&[started, beat]));
+        assert!(!before.heartbeat && after.heartbeat);
+        assert_eq!((after.last_event, after.tool), (before.last_event, before.tool));
     }
 
     #[test]

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
 
+use record::json::{Object, Value};
 use record::outcome::Note;
 use record::usage::{Usage, UsageReliability, UsageScope, UsageSource};
 use record::words::ReasonCode;
-use serde_json::{Map, Value};
 
 use super::errors::classify;
 use super::{LAST_MESSAGE, SIGN_IN};
-use crate::events::{self, Event, Fault, Reading, text};
+use crate::events::{self, Event, Fault, Reading};
 use crate::judge::{Artifacts, Evidence, Finding, Judge, Judgement, conclude, incomplete};
 use crate::limits::{ITEM_ID_MAX_BYTES, ITEM_TYPE_MAX_BYTES, ITEMS_MAX_COUNT};
 use crate::options::is_uuid;
@@ -50,7 +50,7 @@ impl Judge for Revision1 {
 
     fn judge(&self, evidence: Evidence<'_>, answer: &mut dyn Write) -> io::Result<Judgement> {
         let mut turn = Turn::default();
-        let reading = events::read(evidence.stdout, |event| turn.take(&event))?;
+        let reading = events::read(evidence.stdout, |event| turn.take(event))?;
         let errors = StandardError::read(evidence.stderr, DENIED)?;
         let mut notes = Vec::new();
         if turn.denied_write || errors.marked {
@@ -97,8 +97,8 @@ struct Item {
 }
 
 impl Turn {
-    fn take(&mut self, event: &Event) -> Result<(), Fault> {
-        match event.kind.as_str() {
+    fn take(&mut self, event: &Event<'_>) -> Result<(), Fault> {
+        match event.kind {
             "thread.started" => {
                 let id = event.text("thread_id")?;
                 if self.thread.is_some() || self.state != TurnState::NotStarted {
@@ -117,11 +117,11 @@ impl Turn {
             }
             "turn.completed" => self.complete(event)?,
             "turn.failed" => {
-                let message = text(event.object("error")?, "message").ok_or_else(|| event.malformed())?;
+                let message = event.object("error")?.text("message").ok_or_else(|| event.malformed())?;
                 self.end(event, TurnState::Failed(message.to_owned()))?;
             }
             "turn.interrupted" | "turn.cancelled" | "turn.aborted" => {
-                self.end(event, TurnState::Interrupted(event.kind.clone()))?;
+                self.end(event, TurnState::Interrupted(event.kind.to_owned()))?;
             }
             "item.started" | "item.updated" | "item.completed" => self.take_item(event)?,
             "error" => {
@@ -145,7 +145,7 @@ impl Turn {
         Ok(())
     }
 
-    fn complete(&mut self, event: &Event) -> Result<(), Fault> {
+    fn complete(&mut self, event: &Event<'_>) -> Result<(), Fault> {
         if self.state != TurnState::Active {
             return Err(event.misplaced());
         }
@@ -154,19 +154,19 @@ impl Turn {
         }
         self.state = match event.fields.get("status") {
             None => TurnState::Completed,
-            Some(Value::String(status)) if matches!(status.as_str(), "" | "completed") => {
-                TurnState::Completed
-            }
-            Some(Value::String(status)) => TurnState::Interrupted(status.clone()),
-            Some(_) => return Err(event.malformed()),
+            Some(status) => match status.as_str() {
+                Some("" | "completed") => TurnState::Completed,
+                Some(status) => TurnState::Interrupted(status.to_owned()),
+                None => return Err(event.malformed()),
+            },
         };
         self.open_at_end = self.items.values().any(|item| !item.closed);
         Ok(())
     }
 
-    fn take_item(&mut self, event: &Event) -> Result<(), Fault> {
+    fn take_item(&mut self, event: &Event<'_>) -> Result<(), Fault> {
         let fields = event.object("item")?;
-        let within = |name, limit| text(fields, name).filter(|text| (1..=limit).contains(&text.len()));
+        let within = |name, limit| fields.text(name).filter(|text| (1..=limit).contains(&text.len()));
         let (Some(id), Some(kind)) = (within("id", ITEM_ID_MAX_BYTES), within("type", ITEM_TYPE_MAX_BYTES))
         else {
             return Err(event.malformed());
@@ -178,15 +178,17 @@ impl Turn {
         if self.state != TurnState::Active {
             return Err(event.misplaced());
         }
-        if !self.items.contains_key(id) && self.items.len() == ITEMS_MAX_COUNT {
-            return Err(Fault(format!("The turn has more than {ITEMS_MAX_COUNT} items.")));
-        }
-        let item = self.items.entry(id.to_owned()).or_insert_with(|| Item {
-            kind: kind.to_owned(),
-            started: false,
-            completed: false,
-            closed: false,
-        });
+        let is_full = self.items.len() == ITEMS_MAX_COUNT;
+        let item = match self.items.get_mut(id) {
+            Some(item) => item,
+            None if is_full => {
+                return Err(Fault(format!("The turn has more than {ITEMS_MAX_COUNT} items.")));
+            }
+            None => {
+                let item = Item { kind: kind.to_owned(), started: false, completed: false, closed: false };
+                self.items.entry(id.to_owned()).or_insert(item)
+            }
+        };
         let starts = event.kind == "item.started";
         if item.kind != kind || item.completed || (starts && item.started) {
             return Err(event.misplaced());
@@ -195,15 +197,15 @@ impl Turn {
         if !completes {
             return Ok(());
         }
-        let status = text(fields, "status");
+        let status = fields.text("status");
         item.completed = true;
         item.closed = status != Some("in_progress");
         match kind {
             "agent_message" => {
-                self.answer = Some(text(fields, "text").ok_or_else(|| event.malformed())?.to_owned())
+                self.answer = Some(fields.text("text").ok_or_else(|| event.malformed())?.to_owned())
             }
             "error" => {
-                let message = text(fields, "message").ok_or_else(|| event.malformed())?;
+                let message = fields.text("message").ok_or_else(|| event.malformed())?;
                 self.last_error = Some(screen::message(message));
             }
             "file_change" if matches!(status, Some("failed" | "declined")) => self.denied_write = true,
@@ -267,7 +269,7 @@ impl Turn {
 }
 
 /// The counts of a thread so far. A number that is none counts as not told.
-fn usage_of(fields: &Map<String, Value>) -> Usage {
+fn usage_of(fields: Object<'_>) -> Usage {
     let count = |name| fields.get(name).and_then(Value::as_u64);
     Usage {
         input_tokens: count("input_tokens"),

@@ -1,114 +1,87 @@
 //! What a codex turn is doing, from the part of its stream that is there.
 
+use std::borrow::Cow;
+
 use crate::screen;
-use crate::skim::{Fields, Skim};
-use crate::summary::{OpenItems, Summariser, Summary, Terminal};
+use crate::skim::Fields;
+use crate::summary::{EventSummary, Known, Meaning, OpenItems, Terminal};
 
-const WANTED: &[&str] = &[
-    "type",
-    "thread_id",
-    "message",
-    "error.message",
-    "usage.input_tokens",
-    "usage.output_tokens",
-    "item.id",
-    "item.type",
-    "item.command",
-    "item.changes.path",
-    "item.server",
-    "item.tool",
-    "item.query",
-    "item.message",
-    "item.status",
-];
-
-#[derive(Debug)]
-pub(super) struct CodexSummary {
-    skim: Skim,
-    known: Known,
-}
+/// The summariser of codex.
+pub(super) type CodexSummary = EventSummary<Events>;
 
 #[derive(Debug, Default)]
-struct Known {
-    summary: Summary,
-    open: OpenItems,
-}
+pub(super) struct Events;
 
-impl CodexSummary {
-    pub(super) fn new() -> Self {
-        Self { skim: Skim::new(WANTED), known: Known::default() }
-    }
-}
+impl Meaning for Events {
+    const WANTED: &'static [&'static str] = &[
+        "type",
+        "thread_id",
+        "message",
+        "error.message",
+        "usage.input_tokens",
+        "usage.output_tokens",
+        "item.id",
+        "item.type",
+        "item.command",
+        "item.changes.path",
+        "item.server",
+        "item.tool",
+        "item.query",
+        "item.message",
+        "item.status",
+    ];
 
-impl Summariser for CodexSummary {
-    fn feed(&mut self, bytes: &[u8]) {
-        self.skim.feed(bytes, |fields| self.known.take(fields));
-    }
-
-    fn summary(&self) -> Summary {
-        Summary {
-            open_items: self.known.open.count(),
-            tool: self.known.open.tool(),
-            ..self.known.summary.clone()
-        }
-    }
-}
-
-impl Known {
-    fn take(&mut self, fields: &Fields) {
-        let Some(kind) = fields.get("type") else { return };
-        let summary = &mut self.summary;
-        summary.events += 1;
-        let words = match kind {
+    fn take(&mut self, kind: &str, fields: &Fields, known: &mut Known) -> Cow<'static, str> {
+        let summary = &mut known.summary;
+        match kind {
             "thread.started" => {
                 summary.session = fields.get("thread_id").and_then(screen::conversation_id);
-                "conversation opened".to_owned()
+                "conversation opened".into()
             }
-            "turn.started" => "model is thinking".to_owned(),
+            "turn.started" => "model is thinking".into(),
             "turn.completed" => {
                 summary.terminal = Some(Terminal::Success);
                 let counts = (fields.count("usage.input_tokens"), fields.count("usage.output_tokens"));
                 if let (Some(read), Some(written)) = counts {
                     summary.tokens = read.checked_add(written);
                 }
-                "turn completed".to_owned()
+                "turn completed".into()
             }
             "turn.failed" | "turn.interrupted" | "turn.cancelled" | "turn.aborted" => {
                 summary.terminal = Some(Terminal::Error);
                 trouble("turn failed", fields.get("error.message"))
             }
             "error" => trouble("provider reports", fields.get("message")),
-            "item.started" | "item.updated" | "item.completed" => self.take_item(kind, fields),
-            other => screen::words(other),
-        };
-        self.summary.last_event = Some((screen::words(kind), screen::words(&words)));
-    }
-
-    fn take_item(&mut self, event: &str, fields: &Fields) -> String {
-        let kind = fields.get("item.type").unwrap_or_default();
-        let tool = tool(kind, fields);
-        let completed = event == "item.completed";
-        if let Some(id) = fields.get("item.id") {
-            if completed {
-                self.open.close(id);
-            } else {
-                self.open.open(id, tool.clone());
-            }
-        }
-        match (kind, tool) {
-            (_, Some(tool)) if completed => format!("finished tool: {tool}"),
-            (_, Some(tool)) => format!("running tool: {tool}"),
-            ("agent_message", _) => "model is writing".to_owned(),
-            ("reasoning", _) => "model is thinking".to_owned(),
-            ("todo_list", _) => "model is planning".to_owned(),
-            ("error", _) => trouble("provider reports", fields.get("item.message")),
-            (other, _) => other.to_owned(),
+            "item.started" | "item.updated" | "item.completed" => take_item(kind, fields, &mut known.open),
+            other => other.to_owned().into(),
         }
     }
 }
 
-fn trouble(what: &str, message: Option<&str>) -> String {
-    message.map_or_else(|| what.to_owned(), |message| format!("{what}: {message}"))
+fn take_item(event: &str, fields: &Fields, open: &mut OpenItems) -> Cow<'static, str> {
+    let kind = fields.get("item.type").unwrap_or_default();
+    let tool = tool(kind, fields);
+    let completed = event == "item.completed";
+    if let Some(id) = fields.get("item.id") {
+        if completed {
+            open.close(id);
+        } else {
+            open.open(id, tool.as_deref());
+        }
+    }
+    match (kind, tool) {
+        (_, Some(tool)) if completed => format!("finished tool: {tool}").into(),
+        (_, Some(tool)) => format!("running tool: {tool}").into(),
+        ("agent_message", _) => "model is writing".into(),
+        ("reasoning", _) => "model is thinking".into(),
+        ("todo_list", _) => "model is planning".into(),
+        ("error", _) => trouble("provider reports", fields.get("item.message")),
+        (other, _) => other.to_owned().into(),
+    }
+}
+
+fn trouble(what: &'static str, message: Option<&str>) -> Cow<'static, str> {
+    message.map_or_else(|| what.into(), |message| format!("{what}: {message}").into())
 }
 
 /// What a tool item runs, in words; `None` for items that are no tools.
@@ -127,7 +100,7 @@ fn tool(kind: &str, fields: &Fields) -> Option<String> {
         "collab_tool_call" => "helper agent".to_owned(),
         _ => return None,
     };
-    Some(screen::words(&words))
+    Some(words)
 }
 
 /// `/bin/bash -lc 'ls -la'` is `bash ls -la`: the wrapping shell says nothing.
@@ -143,6 +116,7 @@ fn unwrapped(command: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::summary::{Summariser, Summary};
 
     fn after(lines: &[&str]) -> Summary {
         let mut summary = CodexSummary::new();

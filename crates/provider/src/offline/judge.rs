@@ -37,7 +37,7 @@ impl Judge for Revision1 {
 
     fn judge(&self, evidence: Evidence<'_>, answer: &mut dyn Write) -> io::Result<Judgement> {
         let mut work = Work::default();
-        let reading = events::read(evidence.stdout, |event| work.take(&event))?;
+        let reading = events::read(evidence.stdout, |event| work.take(event))?;
         let errors = StandardError::read(evidence.stderr, "")?;
         let notes = if reading.chatter > 0 { vec![Note::ChatterBeforeEvents] } else { Vec::new() };
         let finding = work.finding(&reading, &errors, evidence.expected_session);
@@ -59,22 +59,22 @@ enum Ending {
 }
 
 impl Work {
-    fn take(&mut self, event: &Event) -> Result<(), Fault> {
+    fn take(&mut self, event: &Event<'_>) -> Result<(), Fault> {
         let is_session = event.kind == "session";
         if self.result.is_some() || is_session == self.session.is_some() {
             return Err(event.misplaced());
         }
-        let (allowed, needed): (&[&str], &str) = match event.kind.as_str() {
+        let (allowed, needed): (&[&str], &str) = match event.kind {
             "session" => (&["type", "id"], "id"),
             "progress" | "answer" => (&["type", "text"], "text"),
             "result" => (&["type", "status", "code", "message"], "status"),
             _ => return Err(event.misplaced()),
         };
-        if event.fields.keys().any(|name| !allowed.contains(&name.as_str())) {
+        if event.fields.iter().any(|(name, _)| !allowed.contains(&name)) {
             return Err(event.malformed());
         }
         let value = event.text(needed)?;
-        match event.kind.as_str() {
+        match event.kind {
             "session" if value.is_empty() || value.len() > CONVERSATION_ID_MAX_BYTES => {
                 return Err(event.malformed());
             }

@@ -1,56 +1,43 @@
 //! What a worker is doing, in its own words of progress.
 
+use std::borrow::Cow;
+
 use crate::screen;
-use crate::skim::{Fields, Skim};
-use crate::summary::{Summariser, Summary, Terminal};
+use crate::skim::Fields;
+use crate::summary::{EventSummary, Known, Meaning, Terminal};
 
-const WANTED: &[&str] = &["type", "id", "text", "status"];
+/// The summariser of a worker.
+pub(super) type WorkerSummary = EventSummary<Events>;
 
-#[derive(Debug)]
-pub(super) struct WorkerSummary {
-    skim: Skim,
-    summary: Summary,
-}
+#[derive(Debug, Default)]
+pub(super) struct Events;
 
-impl WorkerSummary {
-    pub(super) fn new() -> Self {
-        Self { skim: Skim::new(WANTED), summary: Summary::default() }
-    }
-}
+impl Meaning for Events {
+    const WANTED: &'static [&'static str] = &["type", "id", "text", "status"];
 
-impl Summariser for WorkerSummary {
-    fn feed(&mut self, bytes: &[u8]) {
-        self.skim.feed(bytes, |fields| take(&mut self.summary, fields));
-    }
-
-    fn summary(&self) -> Summary {
-        self.summary.clone()
-    }
-}
-
-fn take(summary: &mut Summary, fields: &Fields) {
-    let Some(kind) = fields.get("type") else { return };
-    summary.events += 1;
-    let words = match kind {
-        "session" => {
-            summary.session = fields.get("id").and_then(screen::conversation_id);
-            "worker started"
+    fn take(&mut self, kind: &str, fields: &Fields, known: &mut Known) -> Cow<'static, str> {
+        let summary = &mut known.summary;
+        match kind {
+            "session" => {
+                summary.session = fields.get("id").and_then(screen::conversation_id);
+                "worker started".into()
+            }
+            "progress" => fields.get("text").unwrap_or_default().to_owned().into(),
+            "answer" => "writing the answer".into(),
+            "result" => {
+                let success = fields.get("status") == Some("ok");
+                summary.terminal = Some(if success { Terminal::Success } else { Terminal::Error });
+                if success { "finished" } else { "failed" }.into()
+            }
+            other => other.to_owned().into(),
         }
-        "progress" => fields.get("text").unwrap_or_default(),
-        "answer" => "writing the answer",
-        "result" => {
-            let success = fields.get("status") == Some("ok");
-            summary.terminal = Some(if success { Terminal::Success } else { Terminal::Error });
-            if success { "finished" } else { "failed" }
-        }
-        other => other,
-    };
-    summary.last_event = Some((screen::words(kind), screen::words(words)));
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::summary::Summariser;
 
     #[test]
     fn progress_in_its_own_words() {

@@ -2,14 +2,15 @@
 
 use std::io::{self, Write};
 
+use record::json::{Object, Value};
 use record::outcome::Note;
 use record::usage::{Usage, UsageReliability, UsageScope, UsageSource};
 use record::words::ReasonCode;
-use serde_json::{Map, Value};
+use serde_json::Map;
 
 use super::errors::{self, classify};
 use super::is_session;
-use crate::events::{self, Event, Fault, Reading, text};
+use crate::events::{self, Event, Fault, Reading};
 use crate::judge::{Evidence, Finding, Judge, Judgement, conclude, incomplete};
 use crate::limits::{ANSWER_MAX_BYTES, USAGE_MAX_COUNT};
 use crate::screen;
@@ -44,7 +45,7 @@ impl Judge for Revision1 {
 
     fn judge(&self, evidence: Evidence<'_>, answer: &mut dyn Write) -> io::Result<Judgement> {
         let mut run = Run::default();
-        let reading = events::read(evidence.stdout, |event| run.take(&event))?;
+        let reading = events::read(evidence.stdout, |event| run.take(event))?;
         let errors = StandardError::read(evidence.stderr, "")?;
         let notes = if reading.chatter > 0 { vec![Note::ChatterBeforeEvents] } else { Vec::new() };
         let finding = run.finding(&reading, &errors, evidence.expected_session);
@@ -89,13 +90,13 @@ enum Reason {
 
 /// An error of the provider, and when it was told, in milliseconds of 1970.
 struct Failure {
-    error: Map<String, Value>,
+    error: Map<String, serde_json::Value>,
     told_at_millis: Option<u64>,
 }
 
 impl Run {
-    fn take(&mut self, event: &Event) -> Result<(), Fault> {
-        match event.kind.as_str() {
+    fn take(&mut self, event: &Event<'_>) -> Result<(), Fault> {
+        match event.kind {
             "step_start" => {
                 self.take_session(event)?;
                 event.object("part")?;
@@ -104,7 +105,7 @@ impl Run {
             "text" => self.take_text(event)?,
             "reasoning" => {
                 self.take_session(event)?;
-                text(event.object("part")?, "text").ok_or_else(|| event.malformed())?;
+                event.object("part")?.text("text").ok_or_else(|| event.malformed())?;
             }
             "tool_use" => {
                 self.take_session(event)?;
@@ -112,15 +113,13 @@ impl Run {
             }
             "step_finish" => self.finish_step(event)?,
             "error" => {
-                if event.fields.contains_key("sessionID") {
+                if event.fields.get("sessionID").is_some() {
                     self.take_session(event)?;
                 }
                 let error = event.object("error")?;
-                text(error, "name")
-                    .filter(|name| !name.trim().is_empty())
-                    .ok_or_else(|| event.malformed())?;
+                error.text("name").filter(|name| !name.trim().is_empty()).ok_or_else(|| event.malformed())?;
                 let told_at_millis = event.fields.get("timestamp").and_then(Value::as_u64);
-                self.state = State::Failed(Failure { error: error.clone(), told_at_millis });
+                self.state = State::Failed(Failure { error: error.to_owned(), told_at_millis });
             }
             kind if kind.starts_with("step_") => return Err(event.misplaced()),
             _ => {}
@@ -128,7 +127,7 @@ impl Run {
         Ok(())
     }
 
-    fn take_session(&mut self, event: &Event) -> Result<(), Fault> {
+    fn take_session(&mut self, event: &Event<'_>) -> Result<(), Fault> {
         let id = event.text("sessionID")?;
         if !is_session(id) {
             return Err(event.malformed());
@@ -149,11 +148,11 @@ impl Run {
         self.state = State::InStep;
     }
 
-    fn take_text(&mut self, event: &Event) -> Result<(), Fault> {
+    fn take_text(&mut self, event: &Event<'_>) -> Result<(), Fault> {
         self.take_session(event)?;
         let part = event.object("part")?;
-        let words = text(part, "text").ok_or_else(|| event.malformed())?;
-        if part.get("synthetic") == Some(&Value::Bool(true)) {
+        let words = part.text("text").ok_or_else(|| event.malformed())?;
+        if part.get("synthetic").and_then(Value::as_bool) == Some(true) {
             self.finished_bytes = 0;
             self.state = State::BetweenSteps;
             return Ok(());
@@ -168,10 +167,10 @@ impl Run {
         Ok(())
     }
 
-    fn finish_step(&mut self, event: &Event) -> Result<(), Fault> {
+    fn finish_step(&mut self, event: &Event<'_>) -> Result<(), Fault> {
         self.take_session(event)?;
         let part = event.object("part")?;
-        let reason = match text(part, "reason").ok_or_else(|| event.malformed())? {
+        let reason = match part.text("reason").ok_or_else(|| event.malformed())? {
             "stop" => Reason::Stop,
             "tool-calls" => Reason::ToolCalls,
             "length" => Reason::Length,
@@ -245,14 +244,14 @@ fn provider_error(code: ReasonCode, message: &str) -> Finding {
 }
 
 /// Whether a part tells of a tool that ended. How it ended is the model's business.
-fn check_tool(part: &Map<String, Value>) -> Option<()> {
-    text(part, "tool").filter(|tool| !tool.trim().is_empty())?;
+fn check_tool(part: Object<'_>) -> Option<()> {
+    part.text("tool").filter(|tool| !tool.trim().is_empty())?;
     let state = part.get("state")?.as_object()?;
-    matches!(text(state, "status")?, "completed" | "error").then_some(())
+    matches!(state.text("status")?, "completed" | "error").then_some(())
 }
 
 /// What a step says it used; nothing when it does not say.
-fn usage(part: &Map<String, Value>) -> Option<Usage> {
+fn usage(part: Object<'_>) -> Option<Usage> {
     let tokens = part.get("tokens")?.as_object()?;
     let cache = tokens.get("cache").and_then(Value::as_object);
     let count = |name| tokens.get(name).and_then(Value::as_u64);

@@ -1,25 +1,12 @@
 //! What a run of opencode is doing, from the part of its stream that is there. It writes of a part only when that is
 //! complete, so that silence is normal (providers.md 6.8).
 
-use crate::screen;
-use crate::skim::{Fields, Skim};
-use crate::summary::{Summariser, Summary, Terminal};
+use std::borrow::Cow;
 
-const WANTED: &[&str] = &[
-    "type",
-    "sessionID",
-    "part.tool",
-    "part.reason",
-    "part.synthetic",
-    "part.state.status",
-    "part.state.input.command",
-    "part.state.input.filePath",
-    "part.state.input.path",
-    "part.state.input.pattern",
-    "part.tokens.total",
-    "error.name",
-    "error.data.message",
-];
+use crate::screen;
+use crate::skim::Fields;
+use crate::summary::{EventSummary, Known, Meaning, Terminal};
+
 const ARGUMENTS: &[&str] = &[
     "part.state.input.command",
     "part.state.input.filePath",
@@ -27,73 +14,76 @@ const ARGUMENTS: &[&str] = &[
     "part.state.input.pattern",
 ];
 
-#[derive(Debug)]
-pub(super) struct OpencodeSummary {
-    skim: Skim,
-    known: Summary,
-}
+/// The summariser of opencode.
+pub(super) type OpencodeSummary = EventSummary<Events>;
 
-impl OpencodeSummary {
-    pub(super) fn new() -> Self {
-        Self { skim: Skim::new(WANTED), known: Summary::default() }
-    }
-}
+#[derive(Debug, Default)]
+pub(super) struct Events;
 
-impl Summariser for OpencodeSummary {
-    fn feed(&mut self, bytes: &[u8]) {
-        self.skim.feed(bytes, |fields| take(&mut self.known, fields));
-    }
+impl Meaning for Events {
+    const WANTED: &'static [&'static str] = &[
+        "type",
+        "sessionID",
+        "part.tool",
+        "part.reason",
+        "part.synthetic",
+        "part.state.status",
+        "part.state.input.command",
+        "part.state.input.filePath",
+        "part.state.input.path",
+        "part.state.input.pattern",
+        "part.tokens.total",
+        "error.name",
+        "error.data.message",
+    ];
+    const HIDES_TOOLS: bool = true;
 
-    fn summary(&self) -> Summary {
-        self.known.clone()
+    fn take(&mut self, kind: &str, fields: &Fields, known: &mut Known) -> Cow<'static, str> {
+        let known = &mut known.summary;
+        if known.session.is_none() {
+            known.session = fields.get("sessionID").and_then(screen::conversation_id);
+        }
+        match kind {
+            "step_start" => {
+                known.terminal = None;
+                "model is thinking".into()
+            }
+            "text" if fields.get("part.synthetic") == Some("true") => {
+                known.terminal = None;
+                "conversation was shortened".into()
+            }
+            "text" => "model wrote a text".into(),
+            "reasoning" => "model is thinking".into(),
+            "tool_use" => {
+                let name = fields.get("part.tool").unwrap_or("?");
+                let argument = ARGUMENTS.iter().find_map(|path| fields.get(path)).unwrap_or_default();
+                let failed = fields.get("part.state.status") == Some("error");
+                format!("{} tool: {name} {argument}", if failed { "failed" } else { "finished" }).into()
+            }
+            "step_finish" => {
+                known.terminal = match fields.get("part.reason") {
+                    Some("stop") => Some(Terminal::Success),
+                    Some("length" | "content-filter") => Some(Terminal::Error),
+                    _ => None,
+                };
+                known.tokens =
+                    fields.count("part.tokens.total").filter(|tokens| *tokens > 0).or(known.tokens);
+                "step ended".into()
+            }
+            "error" => {
+                known.terminal = Some(Terminal::Error);
+                let message = fields.get("error.data.message").or_else(|| fields.get("error.name"));
+                format!("provider reports: {}", message.unwrap_or("an error")).into()
+            }
+            other => other.to_owned().into(),
+        }
     }
-}
-
-fn take(known: &mut Summary, fields: &Fields) {
-    let Some(kind) = fields.get("type") else { return };
-    known.events += 1;
-    if known.session.is_none() {
-        known.session = fields.get("sessionID").and_then(screen::conversation_id);
-    }
-    let words = match kind {
-        "step_start" => {
-            known.terminal = None;
-            "model is thinking".to_owned()
-        }
-        "text" if fields.get("part.synthetic") == Some("true") => {
-            known.terminal = None;
-            "conversation was shortened".to_owned()
-        }
-        "text" => "model wrote a text".to_owned(),
-        "reasoning" => "model is thinking".to_owned(),
-        "tool_use" => {
-            let name = fields.get("part.tool").unwrap_or("?");
-            let argument = ARGUMENTS.iter().find_map(|path| fields.get(path)).unwrap_or_default();
-            let failed = fields.get("part.state.status") == Some("error");
-            format!("{} tool: {name} {argument}", if failed { "failed" } else { "finished" })
-        }
-        "step_finish" => {
-            known.terminal = match fields.get("part.reason") {
-                Some("stop") => Some(Terminal::Success),
-                Some("length" | "content-filter") => Some(Terminal::Error),
-                _ => None,
-            };
-            known.tokens = fields.count("part.tokens.total").filter(|tokens| *tokens > 0).or(known.tokens);
-            "step ended".to_owned()
-        }
-        "error" => {
-            known.terminal = Some(Terminal::Error);
-            let message = fields.get("error.data.message").or_else(|| fields.get("error.name"));
-            format!("provider reports: {}", message.unwrap_or("an error"))
-        }
-        other => other.to_owned(),
-    };
-    known.last_event = Some((screen::words(kind), screen::words(&words)));
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::summary::{Summariser, Summary};
 
     fn after(lines: &[&str]) -> Summary {
         let mut summary = OpencodeSummary::new();

@@ -2,15 +2,15 @@
 
 use std::io::{self, Write};
 
+use record::json::Value;
 use record::outcome::Note;
 use record::usage::Usage;
 use record::words::ReasonCode;
-use serde_json::Value;
 
 use super::SIGN_IN;
 use super::errors::{classify, sentence};
-use super::message::{Assistant, StopReason, is_assistant, usage};
-use crate::events::{self, Event, Fault, Reading, text};
+use super::message::{Assistant, StopReason, counts, is_assistant, usage};
+use crate::events::{self, Event, Fault, Reading};
 use crate::judge::{Evidence, Finding, Judge, Judgement, conclude, incomplete};
 use crate::limits::USAGE_MAX_COUNT;
 use crate::model_name::same_model;
@@ -47,7 +47,7 @@ impl Judge for Revision1 {
 
     fn judge(&self, evidence: Evidence<'_>, answer: &mut dyn Write) -> io::Result<Judgement> {
         let mut run = Run::default();
-        let reading = events::read(evidence.stdout, |event| run.take(&event))?;
+        let reading = events::read(evidence.stdout, |event| run.take(event))?;
         let errors = StandardError::read(evidence.stderr, "")?;
         let notes = if reading.chatter > 0 { vec![Note::ChatterBeforeEvents] } else { Vec::new() };
         let finding = run.finding(&reading, &errors, evidence.expected_session, evidence.requested_model);
@@ -76,7 +76,7 @@ struct Cycle {
     state: CycleState,
     message_open: bool,
     /// Usage as the updates of the open message tell it.
-    update_usage: Option<Value>,
+    update_usage: Option<Usage>,
     /// The last finished assistant message.
     last: Option<Assistant>,
     /// Whether `last` was in the turn that is open or ended last.
@@ -95,8 +95,8 @@ enum CycleState {
 }
 
 impl Run {
-    fn take(&mut self, event: &Event) -> Result<(), Fault> {
-        match event.kind.as_str() {
+    fn take(&mut self, event: &Event<'_>) -> Result<(), Fault> {
+        match event.kind {
             "session" => self.take_session(event),
             "agent_start" => {
                 let may = self.session.is_some()
@@ -126,7 +126,7 @@ impl Run {
             }
             "error" => {
                 let message =
-                    ["message", "errorMessage", "error"].iter().find_map(|name| text(&event.fields, name));
+                    ["message", "errorMessage", "error"].iter().find_map(|name| event.fields.text(name));
                 self.error.get_or_insert_with(|| message.unwrap_or_default().to_owned());
                 Ok(())
             }
@@ -137,7 +137,7 @@ impl Run {
         }
     }
 
-    fn take_session(&mut self, event: &Event) -> Result<(), Fault> {
+    fn take_session(&mut self, event: &Event<'_>) -> Result<(), Fault> {
         let id = event.text("id")?;
         if self.session.is_some() || self.cycle.state != CycleState::NotStarted {
             return Err(event.misplaced());
@@ -154,24 +154,24 @@ impl Run {
         Ok(())
     }
 
-    fn take_message(&mut self, event: &Event) -> Result<(), Fault> {
+    fn take_message(&mut self, event: &Event<'_>) -> Result<(), Fault> {
         let cycle = &mut self.cycle;
         if cycle.state != CycleState::InTurn {
             return Err(event.misplaced());
         }
         if event.kind == "message_update" {
             let update = event.object("assistantMessageEvent")?;
-            let kind = text(update, "type").ok_or_else(|| event.malformed())?;
-            if kind == "text_delta" && text(update, "delta").is_none() {
+            let kind = update.text("type").ok_or_else(|| event.malformed())?;
+            if kind == "text_delta" && update.text("delta").is_none() {
                 return Err(event.malformed());
             }
             if let Some(usage) = event.fields.get("usage") {
-                cycle.update_usage = Some(usage.clone());
+                cycle.update_usage = counts(usage);
             }
             return Ok(());
         }
         let message = event.object("message")?;
-        if text(message, "role").is_none() {
+        if message.text("role").is_none() {
             return Err(event.malformed());
         }
         let starts = event.kind == "message_start";
@@ -195,11 +195,11 @@ impl Run {
         Ok(())
     }
 
-    fn end_turn(&mut self, event: &Event) -> Result<(), Fault> {
+    fn end_turn(&mut self, event: &Event<'_>) -> Result<(), Fault> {
         let message = event.object("message")?;
-        let results =
+        let mut results =
             event.fields.get("toolResults").and_then(Value::as_array).ok_or_else(|| event.malformed())?;
-        if !is_assistant(message) || !results.iter().all(Value::is_object) {
+        if !is_assistant(message) || !results.all(|result| result.as_object().is_some()) {
             return Err(event.malformed());
         }
         let repeated = Assistant::read(message).ok_or_else(|| event.malformed())?;
@@ -215,11 +215,10 @@ impl Run {
         Ok(())
     }
 
-    fn end_cycle(&mut self, event: &Event) -> Result<(), Fault> {
+    fn end_cycle(&mut self, event: &Event<'_>) -> Result<(), Fault> {
         let messages =
             event.fields.get("messages").and_then(Value::as_array).ok_or_else(|| event.malformed())?;
-        let assistant =
-            messages.iter().rev().filter_map(Value::as_object).find(|message| is_assistant(message));
+        let assistant = messages.filter_map(Value::as_object).filter(|message| is_assistant(*message)).last();
         let repeated = assistant.and_then(Assistant::read).ok_or_else(|| event.malformed())?;
         let cycle = &mut self.cycle;
         if cycle.state != CycleState::TurnEnded {
@@ -231,7 +230,7 @@ impl Run {
         if repeated.stop == StopReason::ToolUse && !repeated.failed() {
             return Err(Fault("An event `agent_end` stands where a tool was still to be used.".to_owned()));
         }
-        cycle.retry_announced = event.fields.get("willRetry") == Some(&Value::Bool(true));
+        cycle.retry_announced = event.fields.get("willRetry").and_then(Value::as_bool) == Some(true);
         cycle.state = CycleState::Ended;
         Ok(())
     }

@@ -1,10 +1,8 @@
 //! The messages inside pi's events.
 
+use record::json::{Object, Value};
 use record::limits::OPTION_TEXT_MAX_BYTES;
 use record::usage::{Usage, UsageReliability, UsageScope, UsageSource};
-use serde_json::{Map, Value};
-
-use crate::events::text;
 
 /// Why an assistant stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,8 +32,8 @@ pub(super) struct Assistant {
 
 impl Assistant {
     /// Reads a message; `None` when it is no finished message of an assistant.
-    pub(super) fn read(message: &Map<String, Value>) -> Option<Self> {
-        let stop = match text(message, "stopReason")? {
+    pub(super) fn read(message: Object<'_>) -> Option<Self> {
+        let stop = match message.text("stopReason")? {
             "stop" => StopReason::Stop,
             "toolUse" => StopReason::ToolUse,
             "length" => StopReason::Length,
@@ -43,7 +41,7 @@ impl Assistant {
             "aborted" => StopReason::Aborted,
             _ => return None,
         };
-        let filled = |name| text(message, name).filter(|text| !text.is_empty()).map(str::to_owned);
+        let filled = |name| message.text(name).filter(|text| !text.is_empty()).map(str::to_owned);
         Some(Self {
             text: content(message.get("content")?)?,
             stop,
@@ -68,35 +66,41 @@ impl Assistant {
 }
 
 /// Whether a message event is about an assistant.
-pub(super) fn is_assistant(message: &Map<String, Value>) -> bool {
-    text(message, "role") == Some("assistant")
+pub(super) fn is_assistant(message: Object<'_>) -> bool {
+    message.text("role") == Some("assistant")
 }
 
 /// The texts of a content, joined; other blocks carry no answer.
-fn content(content: &Value) -> Option<String> {
-    match content {
-        Value::String(text) => Some(text.clone()),
-        Value::Array(blocks) => {
-            let mut joined = String::new();
-            for block in blocks {
-                let block = block.as_object()?;
-                if text(block, "type")? == "text" {
-                    joined.push_str(text(block, "text")?);
-                }
-            }
-            Some(joined)
-        }
-        _ => None,
+fn content(content: Value<'_>) -> Option<String> {
+    if let Some(text) = content.as_str() {
+        return Some(text.to_owned());
     }
+    let mut joined = String::new();
+    for block in content.as_array()? {
+        let block = block.as_object()?;
+        if block.text("type")? == "text" {
+            joined.push_str(block.text("text")?);
+        }
+    }
+    Some(joined)
 }
 
-/// What a message says it used. Of several names for a number the first that is there counts (providers.md 5.4).
-pub(super) fn usage(message: &Map<String, Value>, update: Option<&Value>) -> Option<Usage> {
-    let numbers = message.get("usage").or(update)?.as_object()?;
-    let count = |names: &[&str]| names.iter().find_map(|name| numbers.get(*name)).and_then(Value::as_u64);
-    let model = text(message, "responseModel").or_else(|| text(message, "model"));
+/// What a message says it used, or else what its last update said.
+pub(super) fn usage(message: Object<'_>, update: Option<&Usage>) -> Option<Usage> {
+    let counts = match message.get("usage") {
+        Some(usage) => counts(usage)?,
+        None => update?.clone(),
+    };
+    let model = message.text("responseModel").or_else(|| message.text("model"));
+    let model = model.filter(|model| model.len() <= OPTION_TEXT_MAX_BYTES).map(crate::screen::words);
+    Some(Usage { model, ..counts })
+}
+
+/// The numbers of a usage. Of several names for one the first that is there counts (providers.md 5.4).
+pub(super) fn counts(usage: Value<'_>) -> Option<Usage> {
+    let numbers = usage.as_object()?;
+    let count = |names: &[&str]| names.iter().find_map(|name| numbers.get(name)).and_then(Value::as_u64);
     Some(Usage {
-        model: model.filter(|model| model.len() <= OPTION_TEXT_MAX_BYTES).map(crate::screen::words),
         input_tokens: count(&["input_tokens", "inputTokens", "input"]),
         output_tokens: count(&["output_tokens", "outputTokens", "output"]),
         thinking_tokens: count(&["thinking_tokens", "thinkingTokens", "thinking", "reasoning"]),
@@ -113,11 +117,17 @@ pub(super) fn usage(message: &Map<String, Value>, update: Option<&Value>) -> Opt
 
 #[cfg(test)]
 mod tests {
+    use record::json::LineReader;
+
     use super::*;
 
     #[test]
     fn contents_join_their_texts() {
-        let of = |text: &str| content(&serde_json::from_str(text).unwrap());
+        let of = |text: &str| {
+            let line = format!("{{\"content\":{text}}}");
+            let mut reader = LineReader::default();
+            content(reader.read(line.as_bytes()).unwrap().get("content").unwrap())
+        };
         assert_eq!(of(r#""a""#).as_deref(), Some("a"));
         assert_eq!(of(r#"[{"type":"thinking","thinking":"x"},{"type":"text","text":"a"},{"type":"text","text":"b"}]"#).as_deref(), Some("ab"));
         for wrong in ["1", "[1]", "[{}]", r#"[{"type":"text"}]"#] {

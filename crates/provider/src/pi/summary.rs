@@ -1,141 +1,114 @@
 //! What a run of pi is doing, from the part of its stream that is there.
 
+use std::borrow::Cow;
+
 use crate::screen;
-use crate::skim::{Fields, Skim};
-use crate::summary::{OpenItems, Summariser, Summary, Terminal};
+use crate::skim::Fields;
+use crate::summary::{EventSummary, Known, Meaning, OpenItems, Terminal};
 
-const WANTED: &[&str] = &[
-    "type",
-    "id",
-    "assistantMessageEvent.type",
-    "usage.totalTokens",
-    "message.role",
-    "message.stopReason",
-    "message.errorMessage",
-    "message.usage.totalTokens",
-    "willRetry",
-    "toolCallId",
-    "toolName",
-    "args.command",
-    "args.path",
-    "args.pattern",
-    "attempt",
-    "maxAttempts",
-    "message",
-];
-
-#[derive(Debug)]
-pub(super) struct PiSummary {
-    skim: Skim,
-    known: Known,
-}
+/// The summariser of pi.
+pub(super) type PiSummary = EventSummary<Events>;
 
 #[derive(Debug, Default)]
-struct Known {
-    summary: Summary,
-    open: OpenItems,
+pub(super) struct Events {
     /// Whether the last turn ended with an answer.
     stopped: bool,
 }
 
-impl PiSummary {
-    pub(super) fn new() -> Self {
-        Self { skim: Skim::new(WANTED), known: Known::default() }
-    }
-}
+impl Meaning for Events {
+    const WANTED: &'static [&'static str] = &[
+        "type",
+        "id",
+        "assistantMessageEvent.type",
+        "usage.totalTokens",
+        "message.role",
+        "message.stopReason",
+        "message.errorMessage",
+        "message.usage.totalTokens",
+        "willRetry",
+        "toolCallId",
+        "toolName",
+        "args.command",
+        "args.path",
+        "args.pattern",
+        "attempt",
+        "maxAttempts",
+        "message",
+    ];
 
-impl Summariser for PiSummary {
-    fn feed(&mut self, bytes: &[u8]) {
-        self.skim.feed(bytes, |fields| self.known.take(fields));
-    }
-
-    fn summary(&self) -> Summary {
-        Summary {
-            open_items: self.known.open.count(),
-            tool: self.known.open.tool(),
-            ..self.known.summary.clone()
-        }
-    }
-}
-
-impl Known {
-    fn take(&mut self, fields: &Fields) {
-        let Some(kind) = fields.get("type") else { return };
-        self.summary.events += 1;
+    fn take(&mut self, kind: &str, fields: &Fields, known: &mut Known) -> Cow<'static, str> {
+        let summary = &mut known.summary;
         let tokens = fields.count("usage.totalTokens").or_else(|| fields.count("message.usage.totalTokens"));
         if let Some(tokens) = tokens.filter(|tokens| *tokens > 0) {
-            self.summary.tokens = Some(tokens);
+            summary.tokens = Some(tokens);
         }
-        let words = match kind {
+        match kind {
             "session" => {
-                self.summary.session = fields.get("id").and_then(screen::conversation_id);
-                "conversation opened".to_owned()
+                summary.session = fields.get("id").and_then(screen::conversation_id);
+                "conversation opened".into()
             }
             "agent_start" => {
-                self.summary.terminal = None;
-                "model is thinking".to_owned()
+                summary.terminal = None;
+                "model is thinking".into()
             }
-            "turn_start" => "model is thinking".to_owned(),
+            "turn_start" => "model is thinking".into(),
             "message_update" => match fields.get("assistantMessageEvent.type") {
-                Some("text_start" | "text_delta" | "text_end") => "model is writing".to_owned(),
+                Some("text_start" | "text_delta" | "text_end") => "model is writing".into(),
                 Some("toolcall_start" | "toolcall_delta" | "toolcall_end") => {
-                    "model is calling a tool".to_owned()
+                    "model is calling a tool".into()
                 }
-                _ => "model is thinking".to_owned(),
+                _ => "model is thinking".into(),
             },
             "message_start" | "message_end" => {
                 match (fields.get("message.role"), fields.get("message.errorMessage")) {
-                    (_, Some(error)) => format!("provider reports: {error}"),
-                    (Some("assistant"), None) if kind == "message_end" => {
-                        "model finished a message".to_owned()
-                    }
-                    (Some("toolResult"), None) => "model reads a tool's result".to_owned(),
-                    _ => "model is thinking".to_owned(),
+                    (_, Some(error)) => format!("provider reports: {error}").into(),
+                    (Some("assistant"), None) if kind == "message_end" => "model finished a message".into(),
+                    (Some("toolResult"), None) => "model reads a tool's result".into(),
+                    _ => "model is thinking".into(),
                 }
             }
             "turn_end" => {
                 self.stopped = fields.get("message.stopReason") == Some("stop")
                     && fields.get("message.errorMessage").is_none_or(str::is_empty);
-                "turn ended".to_owned()
+                "turn ended".into()
             }
             "agent_end" => {
                 let ending = if self.stopped { Terminal::Success } else { Terminal::Error };
-                self.summary.terminal = Some(ending).filter(|_| fields.get("willRetry") != Some("true"));
-                "run ended".to_owned()
+                summary.terminal = Some(ending).filter(|_| fields.get("willRetry") != Some("true"));
+                "run ended".into()
             }
             "auto_retry_start" => {
-                self.summary.terminal = None;
+                summary.terminal = None;
                 let of = fields.get("maxAttempts").map(|most| format!(" of {most}")).unwrap_or_default();
-                format!("waiting for retry {}{of}", fields.get("attempt").unwrap_or("?"))
+                format!("waiting for retry {}{of}", fields.get("attempt").unwrap_or("?")).into()
             }
-            "error" => format!("provider reports: {}", fields.get("message").unwrap_or("an error")),
+            "error" => format!("provider reports: {}", fields.get("message").unwrap_or("an error")).into(),
             "tool_execution_start" | "tool_execution_update" | "tool_execution_end" => {
-                self.take_tool(kind, fields)
+                take_tool(kind, fields, &mut known.open)
             }
-            "agent_settled" => "run ended".to_owned(),
-            other => other.to_owned(),
-        };
-        self.summary.last_event = Some((screen::words(kind), screen::words(&words)));
-    }
-
-    fn take_tool(&mut self, kind: &str, fields: &Fields) -> String {
-        let name = fields.get("toolName").unwrap_or("?");
-        let argument = ["args.command", "args.path", "args.pattern"].iter().find_map(|path| fields.get(path));
-        let tool = screen::words(&format!("{name} {}", argument.unwrap_or_default()));
-        let id = fields.get("toolCallId").unwrap_or(name);
-        if kind == "tool_execution_end" {
-            self.open.close(id);
-            return format!("finished tool: {tool}");
+            "agent_settled" => "run ended".into(),
+            other => other.to_owned().into(),
         }
-        let words = format!("running tool: {tool}");
-        self.open.open(id, Some(tool));
-        words
     }
+}
+
+fn take_tool(kind: &str, fields: &Fields, open: &mut OpenItems) -> Cow<'static, str> {
+    let name = fields.get("toolName").unwrap_or("?");
+    let argument = ["args.command", "args.path", "args.pattern"].iter().find_map(|path| fields.get(path));
+    let tool = format!("{name} {}", argument.unwrap_or_default());
+    let id = fields.get("toolCallId").unwrap_or(name);
+    if kind == "tool_execution_end" {
+        open.close(id);
+        return format!("finished tool: {tool}").into();
+    }
+    open.open(id, Some(&tool));
+    format!("running tool: {tool}").into()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::summary::{Summariser, Summary};
 
     fn after(lines: &[&str]) -> Summary {
         let mut summary = PiSummary::new();

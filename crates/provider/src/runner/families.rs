@@ -46,6 +46,31 @@ pub(crate) static DEEPSEEK: Runner = Runner {
     ..CHAT
 };
 
+/// GLM.
+pub(crate) static GLM: Runner = Runner {
+    id: "glm:run",
+    program: "delegation-glm",
+    writing_lanes: &["builder"],
+    read_only: ReadOnlyMechanism::NativeSandbox,
+    names: &[
+        "DELEGATION_GLM_BASE_URL",
+        "DELEGATION_GLM_CAPABILITY_TIMEOUT_SECONDS",
+        "DELEGATION_GLM_CLAUDE_BIN",
+    ],
+    key_file_name: Some("DELEGATION_GLM_KEY_FILE"),
+    secret_names: &["ZAI_API_KEY"],
+    timeout_name: Some("DELEGATION_GLM_TIMEOUT_SECONDS"),
+    state: &[],
+    state_names: &[],
+    further_artifacts: &[],
+    fence_limits: &[
+        "The runner's own fence holds claude: it writes only to private directories of the run and, in the builder lane, to the \
+         workspace.",
+        "Our fence limits the runner itself.",
+        "Reading, executing and the network are not limited.",
+    ],
+};
+
 /// Kimi.
 pub(crate) static KIMI: Runner = Runner {
     id: "kimi:run",

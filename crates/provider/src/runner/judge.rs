@@ -3,15 +3,13 @@
 use std::io::{self, Read, Write};
 
 use record::Timestamp;
-use record::json::{Limits, decode};
+use record::json::{LineReader, Object, Value};
 use record::usage::{Usage, UsageReliability, UsageScope, UsageSource};
 use record::words::ReasonCode;
-use serde_json::{Map, Value};
 
 use super::reason::class;
 use super::{ANSWER, DIAGNOSTIC, METRICS};
 use crate::classify::later;
-use crate::events::text;
 use crate::judge::{Artifacts, Evidence, Finding, Judge, Judgement, conclude};
 use crate::limits::{ANSWER_MAX_BYTES, RUNNER_ENVELOPE_MAX_BYTES, USAGE_MODEL_NAME_MAX_BYTES};
 use crate::number::decimal_text;
@@ -43,34 +41,31 @@ impl Judge for Revision1 {
     fn judge(&self, evidence: Evidence<'_>, answer: &mut dyn Write) -> io::Result<Judgement> {
         let left = Left::read(evidence.artifact)?;
         let errors = StandardError::read(evidence.stderr, "")?;
-        let usage = left.metrics.as_ref().and_then(Envelope::object).and_then(usage);
+        let mut reader = LineReader::default();
+        let metrics = left.metrics.as_deref().and_then(|bytes| object(&mut reader, bytes));
+        let has_metrics = metrics.is_some();
+        let usage = metrics.and_then(usage);
         let text = left.answer.as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok());
-        let finding = left.finding(text, &errors);
+        let finding = left.finding(text, has_metrics, &errors);
         let judgement =
             Judgement { finding, session: None, usage: usage.into_iter().collect(), notes: Vec::new() };
         conclude(judgement, evidence.cut, text.unwrap_or_default(), answer)
     }
 }
 
-/// A JSON object, or what is none.
-struct Envelope(Option<Map<String, Value>>);
-
-impl Envelope {
-    fn of(bytes: &[u8]) -> Self {
-        let limits = Limits { max_bytes: RUNNER_ENVELOPE_MAX_BYTES, allow_null: true, ..Limits::RECORD };
-        Self(decode(bytes, limits).ok())
+/// The bytes as one JSON object, where they are one.
+fn object<'a>(reader: &'a mut LineReader, bytes: &'a [u8]) -> Option<Object<'a>> {
+    if bytes.len() > RUNNER_ENVELOPE_MAX_BYTES {
+        return None;
     }
-
-    fn object(&self) -> Option<&Map<String, Value>> {
-        self.0.as_ref()
-    }
+    reader.read(bytes).ok()
 }
 
 /// What the runner left.
 struct Left {
     answer: Option<Vec<u8>>,
-    metrics: Option<Envelope>,
-    diagnostic: Option<Envelope>,
+    metrics: Option<Vec<u8>>,
+    diagnostic: Option<Vec<u8>>,
 }
 
 impl Left {
@@ -84,11 +79,10 @@ impl Left {
         let answer = bytes(ANSWER, ANSWER_MAX_BYTES)?;
         let metrics = bytes(METRICS, RUNNER_ENVELOPE_MAX_BYTES)?;
         let diagnostic = bytes(DIAGNOSTIC, RUNNER_ENVELOPE_MAX_BYTES)?;
-        let envelope = |bytes: Option<Vec<u8>>| bytes.map(|bytes| Envelope::of(&bytes));
-        Ok(Self { answer, metrics: envelope(metrics), diagnostic: envelope(diagnostic) })
+        Ok(Self { answer, metrics, diagnostic })
     }
 
-    fn finding(&self, text: Option<&str>, errors: &StandardError) -> Finding {
+    fn finding(&self, text: Option<&str>, has_metrics: bool, errors: &StandardError) -> Finding {
         let Self { answer, metrics, diagnostic } = self;
         let published = answer.is_some() || metrics.is_some();
         let defect = Finding::defect;
@@ -111,8 +105,8 @@ impl Left {
             (Some(_), None, None) | (None, Some(_), None) => {
                 defect(ReasonCode::IncompleteOutput, "The runner left only one of answer and metrics.")
             }
-            (Some(answer), Some(metrics), None) => {
-                if metrics.object().is_none() {
+            (Some(answer), Some(_), None) => {
+                if !has_metrics {
                     defect(
                         ReasonCode::InvalidOutput,
                         "The metrics are no JSON object of an unambiguous form.",
@@ -133,10 +127,10 @@ impl Left {
     }
 }
 
-fn of_diagnostic(diagnostic: &Envelope) -> Finding {
-    let words = diagnostic
-        .object()
-        .and_then(|fields| Some((fields, text(fields, "phase")?, text(fields, "reason")?)));
+fn of_diagnostic(diagnostic: &[u8]) -> Finding {
+    let mut reader = LineReader::default();
+    let words = object(&mut reader, diagnostic)
+        .and_then(|fields| Some((fields, fields.text("phase")?, fields.text("reason")?)));
     let Some((fields, phase, reason)) = words.filter(|(_, phase, reason)| is_slug(phase) && is_slug(reason))
     else {
         return Finding::defect(ReasonCode::InvalidOutput, "The diagnostic names no phase and reason.");
@@ -159,18 +153,20 @@ fn of_epoch(seconds: u64) -> Option<Timestamp> {
 }
 
 /// The counters that the provider sent; where the runner lists them, a zero of its own is none (runners.md 5.4).
-fn usage(metrics: &Map<String, Value>) -> Option<Usage> {
-    if metrics.get("usage_reported") == Some(&Value::Bool(false)) {
+fn usage(metrics: Object<'_>) -> Option<Usage> {
+    if metrics.get("usage_reported").and_then(Value::as_bool) == Some(false) {
         return None;
     }
     let tokens = metrics.get("tokens")?.as_object()?;
-    let reported = metrics.get("reported_token_counters").and_then(Value::as_array);
+    let reported: Option<Vec<&str>> = metrics
+        .get("reported_token_counters")
+        .and_then(Value::as_array)
+        .map(|names| names.filter_map(Value::as_str).collect());
     let count = |name: &str| {
-        let is_reported = reported.is_none_or(|names| names.iter().any(|own| own == name));
+        let is_reported = reported.as_ref().is_none_or(|names| names.contains(&name));
         tokens.get(name).filter(|_| is_reported)?.as_u64()
     };
-    let model =
-        text(metrics, "model").filter(|model| (1..=USAGE_MODEL_NAME_MAX_BYTES).contains(&model.len()));
+    let model = metrics.text("model").filter(|model| (1..=USAGE_MODEL_NAME_MAX_BYTES).contains(&model.len()));
     Some(Usage {
         model: model.map(str::to_owned),
         input_tokens: count("input"),

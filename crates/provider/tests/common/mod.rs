@@ -26,7 +26,7 @@ impl<'a> Left<'a> {
         Self { stdout, ..Self::default() }
     }
 
-    /// The judgement of the newest judge, and what it wrote to its sink.
+    /// The judgement of the newest judge, and the answer that it wrote; none counts without success.
     pub(crate) fn judge(&self, profile: &str) -> (Judgement, String) {
         self.judge_in_pieces(profile, usize::MAX)
     }
@@ -49,7 +49,10 @@ impl<'a> Left<'a> {
             cut: self.cut,
         };
         let judgement = judge.judge(evidence, &mut answer).unwrap();
-        assert_eq!(judgement.finding == Finding::Success, !answer.is_empty(), "the sink is for success only");
+        if judgement.finding != Finding::Success {
+            answer.clear();
+        }
+        assert_eq!(judgement.finding == Finding::Success, !answer.is_empty(), "a success has an answer");
         (judgement, String::from_utf8(answer).unwrap())
     }
 

@@ -8,15 +8,19 @@
 
 mod error;
 mod fold;
+mod keys;
 mod limits;
 mod read;
+mod tape;
+mod view;
 
 use serde::de::{DeserializeOwned, Deserializer};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use tape::Tape;
 
 pub use error::{DecodeError, EncodeError};
 pub use limits::{LINE_MAX_BYTES, LINE_MAX_DEPTH, Limits, TEXT_MAX_VALUES};
+pub use view::{LineReader, Object, Value};
 
 /// Name of the field that every record carries (STATE.md 1).
 const SCHEMA_VERSION_FIELD: &str = "schema_version";
@@ -46,7 +50,7 @@ pub fn encode<T: Serialize + ?Sized>(record: &T) -> Result<Vec<u8>, EncodeError>
 /// # Errors
 /// What [`check`] refuses, and what does not fit the type.
 pub fn decode<T: DeserializeOwned>(bytes: &[u8], limits: Limits) -> Result<T, DecodeError> {
-    typed(read::read(bytes, limits)?)
+    typed(value(bytes, limits)?)
 }
 
 /// Reads a record under [`Limits::RECORD`].
@@ -62,7 +66,7 @@ pub fn decode_record<T: Record>(bytes: &[u8]) -> Result<T, DecodeError> {
     if found != T::SCHEMA_VERSION {
         return Err(DecodeError::UnsupportedSchemaVersion { found, supported: T::SCHEMA_VERSION });
     }
-    let value = read::read(bytes, Limits::RECORD)?;
+    let value = value(bytes, Limits::RECORD)?;
     let record: T = typed(&value)?;
     match serde_json::to_value(&record) {
         Ok(again) if again == value => Ok(record),
@@ -75,15 +79,7 @@ pub fn decode_record<T: Record>(bytes: &[u8]) -> Result<T, DecodeError> {
 /// # Errors
 /// The first fault, with its place where it has one.
 pub fn check(bytes: &[u8], limits: Limits) -> Result<(), DecodeError> {
-    read::read(bytes, limits).map(drop)
-}
-
-/// Reads one line of a provider's event stream, an object, under [`Limits::LINE`] (providers.md 1.9).
-///
-/// # Errors
-/// What [`check`] refuses, or a value that is not an object. A blank line is a syntax error.
-pub fn parse_line(bytes: &[u8]) -> Result<Map<String, Value>, DecodeError> {
-    object(bytes, Limits::LINE)
+    read::read(bytes, limits, &mut Tape::default()).map(drop)
 }
 
 /// The `schema_version` at the top of a record, whatever else the record holds.
@@ -92,18 +88,18 @@ pub fn parse_line(bytes: &[u8]) -> Result<Map<String, Value>, DecodeError> {
 /// What [`check`] refuses under [`Limits::RECORD`], but for `null`, which another version may allow; a value that is not an
 /// object; a version that is missing or no unsigned 32-bit integer.
 pub fn schema_version(bytes: &[u8]) -> Result<u32, DecodeError> {
-    let record = object(bytes, Limits { allow_null: true, ..Limits::RECORD })?;
+    let value = value(bytes, Limits { allow_null: true, ..Limits::RECORD })?;
+    let record = value.as_object().ok_or(DecodeError::NotAnObject)?;
     let version = record
         .get(SCHEMA_VERSION_FIELD)
         .ok_or_else(|| DecodeError::MissingField { field: SCHEMA_VERSION_FIELD.to_owned() })?;
     typed(version)
 }
 
-fn object(bytes: &[u8], limits: Limits) -> Result<Map<String, Value>, DecodeError> {
-    match read::read(bytes, limits)? {
-        Value::Object(object) => Ok(object),
-        _ => Err(DecodeError::NotAnObject),
-    }
+fn value(bytes: &[u8], limits: Limits) -> Result<serde_json::Value, DecodeError> {
+    let mut tape = Tape::default();
+    let text = read::read(bytes, limits, &mut tape)?;
+    Ok(Value::root(text, &tape).to_owned())
 }
 
 /// Kinds are told apart by the wording that serde fixes for them. Of that text only the name of a missing field is kept:

@@ -1,37 +1,33 @@
 //! One pass over a text: serde_json knows the grammar, the visitor here refuses what is ambiguous or too much.
 
-use std::cell::Cell;
-use std::collections::HashSet;
 use std::fmt;
 
-use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
+use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
 use super::error::DecodeError;
-use super::fold;
+use super::keys::Keys;
 use super::limits::{Limits, TEXT_MAX_DEPTH, TEXT_MAX_VALUES};
+use super::tape::{Content, Span, Tape};
 
-/// The one value of the text.
-pub(super) fn read(bytes: &[u8], limits: Limits) -> Result<Value, DecodeError> {
-    if bytes.len() > limits.max_bytes {
-        return Err(DecodeError::TooLarge { found: bytes.len(), limit: limits.max_bytes });
+/// Reads the one value of a text into the tape, in place of what was there, and gives back the text.
+pub(super) fn read<'a>(bytes: &'a [u8], limits: Limits, tape: &mut Tape) -> Result<&'a str, DecodeError> {
+    tape.clear();
+    let limit = limits.max_bytes.min(u32::MAX as usize);
+    if bytes.len() > limit {
+        return Err(DecodeError::TooLarge { found: bytes.len(), limit });
     }
     let text =
         std::str::from_utf8(bytes).map_err(|error| DecodeError::NotUtf8 { offset: error.valid_up_to() })?;
-    let scan = Scan {
-        max_depth: limits.max_depth.min(TEXT_MAX_DEPTH),
-        allow_null: limits.allow_null,
-        values: Cell::new(0),
-        refusal: Cell::new(None),
-    };
+    let max_depth = limits.max_depth.min(TEXT_MAX_DEPTH);
+    let mut scan = Scan { text, max_depth, allow_null: limits.allow_null, tape, refusal: None };
     let mut parser = serde_json::Deserializer::from_str(text);
     // Its own limit is one level below ours; `Node::enter` bounds the recursion instead.
     parser.disable_recursion_limit();
-    let value = Node { scan: &scan, depth: 0 }
+    Next { scan: &mut scan, depth: 0, key: Span::default() }
         .deserialize(&mut parser)
-        .map_err(|error| scan.explain(&error, text))?;
+        .map_err(|error| scan.explain(&error))?;
     parser.end().map_err(|error| DecodeError::Trailing { offset: offset(&error, text) })?;
-    Ok(value)
+    Ok(text)
 }
 
 fn offset(error: &serde_json::Error, text: &str) -> usize {
@@ -50,22 +46,23 @@ enum Refusal {
 }
 
 /// State of the whole pass. A refusal is left here, since serde_json carries nothing but text in its errors.
-struct Scan {
+struct Scan<'de, 't> {
+    text: &'de str,
     max_depth: usize,
     allow_null: bool,
-    values: Cell<usize>,
-    refusal: Cell<Option<Refusal>>,
+    tape: &'t mut Tape,
+    refusal: Option<Refusal>,
 }
 
-impl Scan {
-    fn refuse<E: serde::de::Error>(&self, refusal: Refusal) -> E {
-        self.refusal.set(Some(refusal));
+impl Scan<'_, '_> {
+    fn refuse<E: Error>(&mut self, refusal: Refusal) -> E {
+        self.refusal = Some(refusal);
         E::custom("refused")
     }
 
-    fn explain(&self, error: &serde_json::Error, text: &str) -> DecodeError {
-        let offset = offset(error, text);
-        match self.refusal.get() {
+    fn explain(&self, error: &serde_json::Error) -> DecodeError {
+        let offset = offset(error, self.text);
+        match self.refusal {
             Some(Refusal::Depth) => DecodeError::TooDeep { offset, limit: self.max_depth },
             Some(Refusal::Values) => DecodeError::TooManyValues { offset },
             Some(Refusal::Key) => DecodeError::DuplicateKey { offset },
@@ -80,91 +77,131 @@ impl Scan {
     }
 }
 
-/// A value about to be read, and how many arrays and objects are open around it.
-#[derive(Clone, Copy)]
-struct Node<'scan> {
-    scan: &'scan Scan,
+/// The value that comes next, the key before it, and how many arrays and objects are open around it.
+struct Next<'s, 'de, 't> {
+    scan: &'s mut Scan<'de, 't>,
     depth: usize,
+    key: Span,
 }
 
-impl Node<'_> {
-    fn enter<E: serde::de::Error>(self) -> Result<Self, E> {
+impl<'s, 'de, 't> Next<'s, 'de, 't> {
+    fn is<E>(self, content: Content) -> Result<(), E> {
+        self.scan.tape.push(self.key, content);
+        Ok(())
+    }
+
+    /// Begins an array or object, whose content is told when it ends: its node, and the depth inside.
+    fn enter<E: Error>(self) -> Result<(&'s mut Scan<'de, 't>, usize, usize), E> {
         if self.depth >= self.scan.max_depth {
             return Err(self.scan.refuse(Refusal::Depth));
         }
-        Ok(Self { depth: self.depth + 1, ..self })
+        let node = self.scan.tape.nodes.len();
+        self.scan.tape.push(self.key, Content::Null);
+        Ok((self.scan, node, self.depth + 1))
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Node<'_> {
-    type Value = Value;
+impl<'de> DeserializeSeed<'de> for Next<'_, 'de, '_> {
+    type Value = ();
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        let values = self.scan.values.get() + 1;
-        if values > TEXT_MAX_VALUES {
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        if self.scan.tape.nodes.len() >= TEXT_MAX_VALUES {
             return Err(self.scan.refuse(Refusal::Values));
         }
-        self.scan.values.set(values);
         deserializer.deserialize_any(self)
     }
 }
 
-impl<'de> Visitor<'de> for Node<'_> {
-    type Value = Value;
+impl<'de> Visitor<'de> for Next<'_, 'de, '_> {
+    type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a JSON value")
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
+    fn visit_bool<E>(self, value: bool) -> Result<(), E> {
+        self.is(Content::Bool(value))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
+    fn visit_i64<E>(self, value: i64) -> Result<(), E> {
+        self.is(Content::Signed(value))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
+    fn visit_u64<E>(self, value: u64) -> Result<(), E> {
+        self.is(Content::Unsigned(value))
     }
 
-    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
-        Number::from_f64(value).map(Value::Number).ok_or_else(|| self.scan.refuse(Refusal::Number))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_unit<E: serde::de::Error>(self) -> Result<Value, E> {
-        if self.scan.allow_null { Ok(Value::Null) } else { Err(self.scan.refuse(Refusal::Null)) }
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Value, A::Error> {
-        let inner = self.enter()?;
-        let mut array = Vec::new();
-        while let Some(element) = elements.next_element_seed(inner)? {
-            array.push(element);
+    fn visit_f64<E: Error>(self, value: f64) -> Result<(), E> {
+        if value.is_finite() {
+            self.is(Content::Float(value))
+        } else {
+            Err(self.scan.refuse(Refusal::Number))
         }
-        Ok(Value::Array(array))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
-        let inner = self.enter()?;
-        let mut object = Map::new();
-        // Foldings of the keys that differ from their own folding; the other keys are found in the object itself, so
-        // that keys in lower case, the usual kind, cost nothing more.
-        let mut foldings = HashSet::new();
-        while let Some(key) = members.next_key::<String>()? {
-            let folding = fold::simple(&key);
-            if object.contains_key(folding.as_ref()) || foldings.contains(folding.as_ref()) {
-                return Err(self.scan.refuse(Refusal::Key));
+    fn visit_borrowed_str<E>(self, value: &'de str) -> Result<(), E> {
+        let span = Span::borrowed(self.scan.text, value);
+        self.is(Content::Text(span))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<(), E> {
+        let span = self.scan.tape.keep(value);
+        self.is(Content::Text(span))
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<(), E> {
+        if self.scan.allow_null { self.is(Content::Null) } else { Err(self.scan.refuse(Refusal::Null)) }
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<(), A::Error> {
+        let (scan, node, depth) = self.enter()?;
+        while elements.next_element_seed(Next { scan, depth, key: Span::default() })?.is_some() {}
+        let end = scan.tape.nodes.len() as u32;
+        scan.tape.nodes[node].content = Content::Array { end };
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        let (scan, node, depth) = self.enter()?;
+        let mut keys = Keys::new(node, scan.tape);
+        while let Some(key) = members.next_key_seed(NextKey { scan })? {
+            if !keys.is_new(key, scan.text, scan.tape) {
+                return Err(scan.refuse(Refusal::Key));
             }
-            if folding != key {
-                foldings.insert(folding.into_owned());
-            }
-            object.insert(key, members.next_value_seed(inner)?);
+            members.next_value_seed(Next { scan, depth, key })?;
         }
-        Ok(Value::Object(object))
+        keys.end(scan.tape);
+        let end = scan.tape.nodes.len() as u32;
+        scan.tape.nodes[node].content = Content::Object { end };
+        Ok(())
+    }
+}
+
+/// The key that comes next.
+struct NextKey<'s, 'de, 't> {
+    scan: &'s mut Scan<'de, 't>,
+}
+
+impl<'de> DeserializeSeed<'de> for NextKey<'_, 'de, '_> {
+    type Value = Span;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Span, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for NextKey<'_, 'de, '_> {
+    type Value = Span;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a key")
+    }
+
+    fn visit_borrowed_str<E>(self, key: &'de str) -> Result<Span, E> {
+        Ok(Span::borrowed(self.scan.text, key))
+    }
+
+    fn visit_str<E>(self, key: &str) -> Result<Span, E> {
+        Ok(self.scan.tape.keep(key))
     }
 }

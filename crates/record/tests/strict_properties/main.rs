@@ -1,6 +1,7 @@
 //! Strict JSON, by property: agreement with serde_json but for what is refused on purpose, and no panic.
 
 mod oracle;
+mod reference;
 
 use std::collections::BTreeMap;
 
@@ -8,10 +9,10 @@ use oracle::{Tree, texts, trees};
 use proptest::prelude::*;
 use proptest::sample::Index;
 use record::json::{
-    DecodeError, Limits, Record, check, decode, decode_record, encode, parse_line, schema_version,
+    DecodeError, Limits, LineReader, Object, Record, check, decode, decode_record, encode, schema_version,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -71,6 +72,11 @@ fn samples() -> impl Strategy<Value = Sample> {
     })
 }
 
+/// What a line holds, copied out of it.
+fn parse_line(line: &[u8]) -> Result<Map<String, Value>, DecodeError> {
+    LineReader::default().read(line).map(Object::to_owned)
+}
+
 /// Overwrites, inserts and removes bytes. Beyond ASCII only a byte that UTF-8 never has: the oracle folds ASCII alone.
 fn mutate(mut text: Vec<u8>, edits: &[(u8, Index, u8)]) -> Vec<u8> {
     for (kind, place, byte) in edits {
@@ -89,6 +95,18 @@ fn mutate(mut text: Vec<u8>, edits: &[(u8, Index, u8)]) -> Vec<u8> {
 fn edits() -> impl Strategy<Value = Vec<(u8, Index, u8)>> {
     let structural = prop::sample::select(br#"{}[]",:\0123456789.eE+-ntf aA"#.to_vec());
     prop::collection::vec((any::<u8>(), any::<Index>(), prop_oneof![3 => structural, 1 => any::<u8>()]), 0..4)
+}
+
+/// Objects with keys of every kind, few or many.
+fn objects_of_many() -> impl Strategy<Value = String> {
+    let odd = prop::sample::select(vec![
+        "k", "K", "\u{212a}", "\\u212a", "s", "\u{17f}", "é", "\\u00c9", "ς", "Σ", "ß", "\\u006b",
+    ]);
+    let key = prop_oneof![20 => "[a-z]{2}[0-9]{1,12}", 1 => odd.prop_map(str::to_owned), 1 => "[xX]{6,9}"];
+    prop::collection::vec(key, 0..60).prop_map(|keys| {
+        let members: Vec<String> = keys.iter().map(|key| format!("\"{key}\":{{\"{key}\":[1]}}")).collect();
+        format!("{{{}}}", members.join(","))
+    })
 }
 
 proptest! {
@@ -143,6 +161,21 @@ proptest! {
             },
             (Err(error), Ok(_)) => prop_assert!(false, "accepted in spite of {}", error),
             (Err(_), Err(_)) => {}
+        }
+    }
+
+    #[test]
+    fn agrees_with_a_reader_of_trees(text in texts(), many in objects_of_many(), edits in edits(), max_depth in 0_usize..6, allow_null: bool) {
+        let limits = Limits { max_depth, allow_null, ..Limits::RECORD };
+        for text in [text, many] {
+            let text = mutate(text.into_bytes(), &edits);
+            prop_assert_eq!(decode::<Value>(&text, limits), reference::read(&text, limits));
+            let line = match reference::read(&text, Limits::LINE) {
+                Ok(Value::Object(members)) => Ok(members),
+                Ok(_) => Err(DecodeError::NotAnObject),
+                Err(error) => Err(error),
+            };
+            prop_assert_eq!(parse_line(&text), line);
         }
     }
 

@@ -11,6 +11,7 @@ use rustix::fs::{StatVfsMountFlags, statvfs};
 use store::{Root, Task};
 
 use super::gave_up::GaveUp;
+use super::holder;
 use super::look::{self, Sight};
 use super::options::ServeOptions;
 use crate::detached;
@@ -56,6 +57,8 @@ impl Supervisor for Embedded {
             matched: None,
             numeric_task_id: None,
             job: None,
+            node: None,
+            reason: None,
         }
     }
 
@@ -75,6 +78,13 @@ impl Supervisor for Embedded {
     }
 }
 
+/// The supervisor of this machine if it is stopped, so that it starts nothing until it is told to go on; its process id. A
+/// diagnosis only: whoever stopped it may have had a reason.
+pub fn stopped(root: &Root) -> Option<u32> {
+    let directory = root.supervisor_directory(&machine().ok()?);
+    holder::stopped(&directory).map(|process| process.pid)
+}
+
 impl Embedded {
     fn start_if_missing(
         &self,
@@ -82,7 +92,7 @@ impl Embedded {
         machine: &Sha256Digest,
         is_needed: impl FnOnce() -> Result<bool, SuperviseError>,
     ) -> Result<(), SuperviseError> {
-        if root.supervisor_directory(machine).is_locked()? || !is_needed()? || is_read_only(root) {
+        if holder::is_served(&root.supervisor_directory(machine))? || !is_needed()? || is_read_only(root) {
             return Ok(());
         }
         self.start(root).map_err(|source| SuperviseError::Start { program: self.delegate.clone(), source })

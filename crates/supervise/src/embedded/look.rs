@@ -22,7 +22,7 @@ pub(super) enum Sight {
     Nothing,
     /// It has an outcome.
     Terminal,
-    /// It belongs to another supervisor or machine, or its records are no good.
+    /// It belongs to another supervisor or machine, or nobody can tell to whom.
     Foreign(String),
     /// It is ours to run.
     Ours {
@@ -68,7 +68,12 @@ fn read(root: &Root, id: TaskId, machine: &Sha256Digest) -> Result<Sight, StoreE
 
 /// What is left of `--start-by`, and of `--lease-wait` for a task that needs a lease; both count from the admission.
 fn expires_in(task: &Task, admitted_at: Timestamp) -> Result<Option<Duration>, StoreError> {
-    let Some(request) = task.read::<Request>()? else { return Ok(None) };
+    let request = match task.read::<Request>() {
+        Ok(Some(request)) => request,
+        // Its runner will say so.
+        Ok(None) | Err(StoreError::Damaged { .. } | StoreError::IdentityMismatch { .. }) => return Ok(None),
+        Err(error) => return Err(error),
+    };
     let limits = request.record.limits;
     let writes = request.record.requested_config.permission == Permission::WorkspaceWrite;
     let limit = limits.start_by.into_iter().chain(writes.then_some(limits.lease_wait)).min();
@@ -79,8 +84,9 @@ fn expires_in(task: &Task, admitted_at: Timestamp) -> Result<Option<Duration>, S
     }))
 }
 
+/// Whose task it is. That counts also where the request or the plan is damaged: the runner says so, and the task ends.
 fn submission(task: &Task) -> Result<Option<Submission>, StoreError> {
-    Ok(task.read::<Submission>()?.map(|loaded| loaded.record))
+    Ok(task.read_apart::<Submission>()?.map(|loaded| loaded.record))
 }
 
 /// Which directory the task needs for itself. When that can not be read the runner will say so: it is started.
@@ -110,13 +116,14 @@ pub(super) fn runner(root: &Root, id: TaskId, usual: &Runner) -> Result<Runner, 
     Ok(named.map_or_else(|| usual.clone(), |program| Runner::named(&program)))
 }
 
+/// How far it is. A record that is there counts, whatever it holds: that is the runner's to judge.
 fn progress(task: &Task) -> Result<Progress, StoreError> {
-    let launched = task.read::<Launch>()?.is_some();
+    let launched = task.has::<Launch>()?;
     Ok(Progress {
         launched,
         // Both come after the launch; most tasks of a long queue have none of the three.
-        running: launched && task.read::<Running>()?.is_some(),
-        sealed: task.read::<Seal>()?.is_some(),
+        running: launched && task.has::<Running>()?,
+        sealed: task.has::<Seal>()?,
     })
 }
 

@@ -14,6 +14,7 @@
 //! | `look` | reading a task for the queue |
 //! | `children` | the signal of ended children |
 //! | `hints` | changed directories, as the kernel tells it |
+//! | `holder` | which process has the lock, and whether it will look again |
 //! | `gave_up` | notes on tasks that are tried no more |
 //! | `log` | its log |
 
@@ -22,6 +23,7 @@ mod children;
 mod client;
 mod gave_up;
 mod hints;
+mod holder;
 mod log;
 mod look;
 mod options;
@@ -29,7 +31,7 @@ mod queue;
 mod serve;
 mod work;
 
-pub use client::Embedded;
+pub use client::{Embedded, stopped};
 pub use options::{SUPERVISE_WORD, ServeOptions};
 pub use serve::serve;
 

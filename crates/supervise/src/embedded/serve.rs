@@ -49,9 +49,13 @@ fn run(options: &ServeOptions) -> Result<(), SuperviseError> {
     let root = Root::open(&options.root)?;
     let directory = root.supervisor_directory(&machine);
     let mut work = Work::new(&root, machine, options, signals);
+    let own = process::identity_of(std::process::id()).map_err(SuperviseError::Setup)?;
     while let Some(lock) = directory.try_lock()? {
+        if let Some(own) = own {
+            directory.name_holder(&lock, &own.to_string())?;
+        }
         fault::point(points::LOCK_TAKEN).map_err(SuperviseError::Setup)?;
-        if work.run()? == Stop::Asked {
+        if work.run()? != Stop::Idle {
             return Ok(());
         }
         if !release(lock, &mut work, || fault::point(points::LOCK_RELEASED))? {

@@ -38,6 +38,8 @@ pub(super) enum Stop {
     Idle,
     /// A signal asked for it.
     Asked,
+    /// The root is gone: there is nothing left to serve.
+    Gone,
 }
 
 /// Whether a task that was just found may have a runner already.
@@ -103,7 +105,7 @@ impl<'a> Work<'a> {
         !self.is_blind && self.queue.is_idle()
     }
 
-    /// Works until nothing has been open for a while and a last scan agrees, or a signal asks for the end.
+    /// Works until nothing has been open for a while and a last scan agrees, a signal asks for the end, or the root is gone.
     ///
     /// # Errors
     /// The system can not wait for events.
@@ -127,6 +129,10 @@ impl<'a> Work<'a> {
             self.heed_hints();
             if self.next_scan <= Instant::now() && (!self.is_idle() || self.hints.is_none()) {
                 log::bound();
+                if self.root.is_gone() {
+                    log::line("supervisor leaves: its root is gone");
+                    return Ok(Stop::Gone);
+                }
                 self.scan();
             }
             self.heed_timers();

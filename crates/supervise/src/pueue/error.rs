@@ -3,6 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::question::QuestionError;
+
 /// Why Pueue could not be used. The task stays committed; dispatching the same id again tries again.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -42,20 +44,9 @@ pub enum PueueError {
     /// The task's records do not name a queue.
     #[error("the task does not name its queue")]
     NotBound,
-    /// The client refused or could not reach the daemon.
-    #[error("pueue {question}: {why}")]
-    Question {
-        /// The first word of the question.
-        question: String,
-        /// The client's own words, or ours.
-        why: String,
-    },
-    /// The client did not answer in time and was ended.
-    #[error("pueue {question} did not answer in time")]
-    Silent {
-        /// The first word of the question.
-        question: String,
-    },
+    /// There is no answer.
+    #[error(transparent)]
+    Question(#[from] QuestionError),
     /// The answer is not one of Pueue 4.
     #[error("the answer of pueue status is not understood: {why}")]
     Answer {

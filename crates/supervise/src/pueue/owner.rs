@@ -1,24 +1,26 @@
 //! Pueue as a supervisor.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use record::answer::{SupervisorState, SupervisorView};
 use record::outcome::Outcome;
-use record::submission::{Submission, SupervisorBinding};
+use record::submission::{PueueBinding, Submission, SupervisorBinding};
 use record::words::SupervisorKind;
 use record::{AbsolutePath, TaskId};
 use store::{Root, Task};
 
 use super::binding;
+use super::client::Client;
+use super::config::{Config, Surroundings};
 use super::error::PueueError;
 use super::private::Private;
 use super::rows::{self, Row};
 use crate::limits::{ENSURE_LOOKS_MAX_COUNT, PUEUE_VIEW_MAX_AGE};
 use crate::runner::Runner;
-use crate::{SuperviseError, Supervisor, machine, submission};
+use crate::{Inspection, SuperviseError, Supervisor, machine, submission};
 
 /// A queue of Pueue as the owner of runners.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,7 +54,7 @@ impl Supervisor for Pueue {
             Some(config) => (config.clone(), false),
             None => (Private::of(root, &machine()?).configure()?, true),
         };
-        Ok(Some(binding::bind(root, &config, is_private)?))
+        Ok(Some(SupervisorBinding::Pueue(binding::bind(root, &config, is_private)?)))
     }
 
     /// Asks first. A row that may still run is enough; one that ended without an outcome of the task is replaced. What an
@@ -91,6 +93,8 @@ impl Supervisor for Pueue {
             matched: rows.as_ref().map(|rows| !rows.is_empty()),
             numeric_task_id: row.map(|row| row.number),
             job: None,
+            node: None,
+            reason: None,
         }
     }
 
@@ -121,14 +125,43 @@ impl Supervisor for Pueue {
     fn withdraw(&self, root: &Root, task: &Task) -> Result<(), SuperviseError> {
         let owned = Owned::read(root, task)?;
         let client = binding::client_of(root, &owned.binding)?;
-        for row in owned.rows(client.rows()?).iter().filter(|row| row.is_waiting) {
-            client.ask(["remove".to_owned(), row.number.to_string()])?;
+        let waiting = |rows: Vec<Row>| owned.rows(rows).into_iter().filter(|row| row.is_waiting);
+        let asked: Vec<_> = waiting(client.rows()?)
+            .map(|row| client.ask(["remove".to_owned(), row.number.to_string()]))
+            .collect();
+        // A row that was started meanwhile is refused, and its runner finds the outcome: only one that still waits is left over.
+        match asked.into_iter().find_map(Result::err) {
+            Some(error) if waiting(client.rows()?).next().is_some() => Err(error.into()),
+            _ => Ok(()),
         }
-        Ok(())
+    }
+
+    fn inspect(&self, root: Option<&Root>) -> Option<Inspection> {
+        let client = binding::on_path().ok()?;
+        let (place, reached) = self.reach(&client, root);
+        // A version is told whatever the configuration.
+        let config = self.config.clone().or_else(|| AbsolutePath::new(Path::new("/")).ok())?;
+        let version = Client { program: client, config }.version().map_err(SuperviseError::from);
+        Some(Inspection { version, place, reached })
     }
 }
 
 impl Pueue {
+    /// The configuration for new tasks, and whether its queue is served.
+    fn reach(&self, client: &Path, root: Option<&Root>) -> (String, Option<Result<(), SuperviseError>>) {
+        let Some(config) = &self.config else {
+            let private = root.and_then(|root| Some(Private::of(root, &machine().ok()?)));
+            let is_served = private.is_some_and(|private| private.is_served());
+            let missing = binding::beside(client).err().map(|error| Err(error.into()));
+            return ("a private queue in the root".to_owned(), missing.or(is_served.then_some(Ok(()))));
+        };
+        let asked = || -> Result<(), PueueError> {
+            let config = Config::read(config, &Surroundings::of_this_process())?;
+            Client { program: client.to_path_buf(), config: config.path }.rows().map(drop)
+        };
+        (config.to_string(), Some(asked().map_err(SuperviseError::from)))
+    }
+
     fn private_of(&self, root: &Root, owned: &Owned) -> Result<Private, SuperviseError> {
         let private = Private::of(root, &owned.submission.machine_id);
         if private.is_configured_by(&owned.binding) {
@@ -150,7 +183,7 @@ impl Pueue {
 /// A task that Pueue owns on this machine.
 struct Owned {
     submission: Submission,
-    binding: SupervisorBinding,
+    binding: PueueBinding,
     label: String,
     task: TaskId,
 }
@@ -164,7 +197,9 @@ impl Owned {
         if submission.machine_id != machine()? {
             return Err(SuperviseError::OtherMachine);
         }
-        let binding = submission.supervisor_binding.clone().ok_or(PueueError::NotBound)?;
+        let Some(SupervisorBinding::Pueue(binding)) = submission.supervisor_binding.clone() else {
+            return Err(PueueError::NotBound.into());
+        };
         let label = format!("delegate:{}:{}", root.id(), task.id());
         Ok(Self { submission, binding, label, task: task.id() })
     }

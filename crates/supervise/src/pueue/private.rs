@@ -15,7 +15,7 @@ use std::process::{Child, Command};
 use std::thread::{available_parallelism, sleep};
 use std::time::Instant;
 
-use record::submission::SupervisorBinding;
+use record::submission::PueueBinding;
 use record::{AbsolutePath, Sha256Digest};
 use store::{Root, SupervisorDirectory};
 
@@ -113,7 +113,7 @@ impl Private {
     }
 
     /// Whether that is the configuration of this queue.
-    pub(super) fn is_configured_by(&self, binding: &SupervisorBinding) -> bool {
+    pub(super) fn is_configured_by(&self, binding: &PueueBinding) -> bool {
         binding.config.as_path() == self.directory.join(CONFIG)
     }
 
@@ -136,7 +136,7 @@ impl Private {
     pub(super) fn serve(
         &self,
         pueue: &Pueue,
-        binding: &SupervisorBinding,
+        binding: &PueueBinding,
         client: &Client,
     ) -> Result<(), SuperviseError> {
         let deadline = Instant::now() + PUEUE_DAEMON_PATIENCE;

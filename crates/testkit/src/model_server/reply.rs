@@ -126,11 +126,18 @@ pub(super) fn plan(chosen: &Chosen, conversation: &Conversation) -> Action {
         Script::Write { path, content } if more_calls(1) => {
             reply.call(tools::write(conversation, path, content), conversation);
         }
-        Script::Read { path } if more_calls(1) => {
+        Script::Read { path } | Script::Edit { path, .. } if more_calls(1) => {
             reply.call(tools::read(conversation, path), conversation);
         }
+        Script::Edit { path, old, new } if more_calls(2) => {
+            reply.call(tools::edit(conversation, path, old, new), conversation);
+        }
         Script::UnknownTool if more_calls(1) => reply.call(Some(tools::unknown()), conversation),
-        Script::Shell { .. } | Script::Write { .. } | Script::Read { .. } | Script::UnknownTool => {}
+        Script::Shell { .. }
+        | Script::Write { .. }
+        | Script::Edit { .. }
+        | Script::Read { .. }
+        | Script::UnknownTool => {}
         Script::Reasoning => reply.reasoning = Some("Scripted reasoning about the request.".to_owned()),
         Script::Empty => reply.content = Content::Nothing,
         Script::Length => reply.finish = Finish::Length,

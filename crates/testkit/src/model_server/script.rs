@@ -31,6 +31,15 @@ pub enum Script {
         /// Its content.
         content: String,
     },
+    /// `edit path old new`: a call of the tool that shows a file, one of the tool that replaces a text in it, then an answer.
+    Edit {
+        /// Path of the file.
+        path: String,
+        /// The text that is there.
+        old: String,
+        /// The text in its place.
+        new: String,
+    },
     /// `read path`: one call of the tool that shows a file, then an answer.
     Read {
         /// Path of the file.
@@ -136,6 +145,11 @@ impl Script {
                 path: text("path", 0, "scripted.txt"),
                 content: text("content", 1, "scripted content\n"),
             },
+            "edit" => Self::Edit {
+                path: text("path", 0, "README.md"),
+                old: text("old", 1, "file"),
+                new: text("new", 2, "scripted file"),
+            },
             "read" => Self::Read { path: text("path", 0, "README.md") },
             "unknown-tool" => Self::UnknownTool,
             "reasoning" => Self::Reasoning,
@@ -202,6 +216,7 @@ mod tests {
             "answer",
             "shell",
             "write",
+            "edit",
             "read",
             "unknown-tool",
             "reasoning",

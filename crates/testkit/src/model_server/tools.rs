@@ -32,6 +32,7 @@ impl Input {
 
 const SHELL_TOOLS: &[&str] = &["exec_command", "shell_command", "shell", "Bash", "bash"];
 const WRITE_TOOLS: &[&str] = &["Write", "write", "write_file"];
+const EDIT_TOOLS: &[&str] = &["Edit", "edit"];
 const READ_TOOLS: &[&str] = &["Read", "read", "read_file"];
 const PATH_PARAMETERS: &[&str] = &["file_path", "filePath", "path"];
 /// The custom tool of codex's code mode: its input is a program that calls the others.
@@ -70,6 +71,16 @@ pub(super) fn write(conversation: &Conversation, path: &str, content: &str) -> O
         Some(tool) => Some(call(PATCH_TOOL, tool, [(parameter(tool, &["input"])?, json!(patch))])),
         None => shell(conversation, &format!("printf %s {} > {}", quoted(content), quoted(path))),
     }
+}
+
+/// Another text in a file, when the CLI offers a way to replace one.
+pub(super) fn edit(conversation: &Conversation, path: &str, old: &str, new: &str) -> Option<ToolCall> {
+    let (name, tool) = offered(conversation, EDIT_TOOLS)?;
+    let path_parameter = parameter(tool, PATH_PARAMETERS)?;
+    let old_parameter = parameter(tool, &["old_string", "oldString"])?;
+    let new_parameter = parameter(tool, &["new_string", "newString"])?;
+    let arguments = [(path_parameter, json!(path)), (old_parameter, json!(old)), (new_parameter, json!(new))];
+    Some(call(name, tool, arguments))
 }
 
 /// A look at a file, when the CLI offers one.

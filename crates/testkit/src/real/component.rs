@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 
+use super::skip::skip;
+
 /// Something that is installed from npm for the tests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Component {
@@ -18,6 +20,10 @@ pub enum Component {
     Opencode,
     /// The Node that runs pi.
     Node,
+    /// pnpm, for the npm package: a single binary.
+    Pnpm,
+    /// bun, for the npm package: a single binary.
+    Bun,
 }
 
 /// Why the pinned versions are not known.
@@ -47,7 +53,8 @@ pub struct Pins(BTreeMap<String, String>);
 
 impl Component {
     /// Every component.
-    pub const ALL: [Self; 5] = [Self::Codex, Self::Pi, Self::Claude, Self::Opencode, Self::Node];
+    pub const ALL: [Self; 7] =
+        [Self::Codex, Self::Pi, Self::Claude, Self::Opencode, Self::Node, Self::Pnpm, Self::Bun];
 
     /// Its name: the key in the pin file, the word on command lines, and the program that PATH finds.
     #[must_use]
@@ -58,6 +65,8 @@ impl Component {
             Self::Claude => "claude",
             Self::Opencode => "opencode",
             Self::Node => "node",
+            Self::Pnpm => "pnpm",
+            Self::Bun => "bun",
         }
     }
 
@@ -77,6 +86,9 @@ impl Component {
             Self::Claude => (format!("@anthropic-ai/claude-code-{platform}"), String::new()),
             Self::Opencode => (format!("opencode-{platform}"), String::new()),
             Self::Node => (format!("node-{platform}"), String::new()),
+            Self::Pnpm => (format!("@pnpm/exe.{platform}"), String::new()),
+            // bun names this processor in another way.
+            Self::Bun => (format!("@oven/bun-{}", platform.replace("arm64", "aarch64")), String::new()),
         }
     }
 
@@ -87,6 +99,23 @@ impl Component {
             Self::Pi => &[Self::Node],
             _ => &[],
         }
+    }
+
+    /// The program at its pinned version for a test that needs no stage; `None` after the test was reported as skipped
+    /// ([`skip`]).
+    ///
+    /// # Panics
+    /// The pins can not be read, or it is not installed and real components are demanded.
+    #[must_use]
+    pub fn for_test(self, test: &str) -> Option<PathBuf> {
+        let pins = Pins::read().unwrap_or_else(|error| panic!("{test}: {error}"));
+        let version = pins.version(self);
+        let found = self.executable(version);
+        if found.is_none() {
+            let name = self.name();
+            skip(test, &format!("{name} {version} is not installed (cargo xtask real install {name})"));
+        }
+        found
     }
 
     /// Where a version is installed: the folder that holds `node_modules`.
@@ -106,6 +135,8 @@ impl Component {
             Self::Claude => "claude".to_owned(),
             Self::Opencode => "bin/opencode".to_owned(),
             Self::Node => "bin/node".to_owned(),
+            Self::Pnpm => "pnpm".to_owned(),
+            Self::Bun => "bin/bun".to_owned(),
         };
         let path = self.directory(version).join("node_modules").join(package).join(below);
         path.is_file().then_some(path)

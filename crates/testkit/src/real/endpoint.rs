@@ -32,7 +32,7 @@ pub(super) fn files(component: Component, url: &str) -> Vec<(&'static str, Strin
                 "small_model": "scripted/scripted-model", "provider": {"scripted": provider}});
             vec![(".config/opencode/opencode.json", settings.to_string())]
         }
-        Component::Node => Vec::new(),
+        Component::Node | Component::Pnpm | Component::Bun => Vec::new(),
     }
 }
 

@@ -161,7 +161,7 @@ impl Turn {
                     .args(session.map(|id| ["--session", id]).into_iter().flatten())
                     .envs(read_only.then_some(("OPENCODE_PERMISSION", OPENCODE_PERMISSION)));
             }
-            Component::Node => {
+            Component::Node | Component::Pnpm | Component::Bun => {
                 return Err(io::Error::from(io::ErrorKind::Unsupported));
             }
         }

@@ -119,7 +119,7 @@ fn leases(root: &Root) -> Result<Check, StoreError> {
     } else if strange.count > 0 {
         Check::new("leases", CheckStatus::Warning, strange.sample())
     } else {
-        Check::new("leases", CheckStatus::Ok, format!("{} were ever taken", keys.len()))
+        Check::new("leases", CheckStatus::Ok, format!("ever taken: {}", keys.len()))
     })
 }
 

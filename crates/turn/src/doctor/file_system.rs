@@ -74,7 +74,7 @@ fn space(path: &Path) -> Check {
         Err(error) => return undetermined(ID, format!("{}: {error}", path.display())),
     };
     let free = system.f_bavail.saturating_mul(system.f_frsize);
-    let detail = format!("{} MiB at {}", free >> 20, path.display());
+    let detail = format!("{:.1} GiB at {}", free as f64 / f64::from(1 << 30), path.display());
     let no_names_left = system.f_files > 0 && system.f_favail == 0;
     if free < FREE_SPACE_FLOOR_BYTES || no_names_left {
         let detail = if no_names_left { format!("{detail}, and no file can be made") } else { detail };

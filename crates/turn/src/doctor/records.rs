@@ -84,7 +84,7 @@ impl Census {
                 format!("{} tasks; {} records or files are damaged", self.tasks, self.damaged.count),
             )
             .with_fix("restore them from a copy; nothing here can make them again"),
-            None => Check::new("records", CheckStatus::Ok, format!("{} tasks, each whole", self.tasks)),
+            None => Check::new("records", CheckStatus::Ok, format!("tasks: {}, each whole", self.tasks)),
         });
         checks.extend(self.damaged.checks("damaged", CheckStatus::Failed));
         checks.extend(self.known_damaged.checks("known_damaged", CheckStatus::Warning));

@@ -1,5 +1,6 @@
 //! One task, record by record: strict form, identity, and the digests that tie each record to those before it (STATE.md 1, 3).
 
+use std::io::Read;
 use std::path::PathBuf;
 
 use record::event::EventKind;
@@ -138,6 +139,11 @@ impl Examined {
             }
             _ => {}
         }
+        if let (Ok(Some(launch)), Ok(Some(running))) = (launch, running)
+            && running.record.launch_sha256 != launch.sha256
+        {
+            self.damaged(task, Running::FILE, "names another licence than the one beside it");
+        }
         let was_launched = matches!(running, Ok(Some(_)))
             || seal.as_ref().is_some_and(|seal| seal.record.launched == Launched::Yes);
         if was_launched && matches!(launch, Ok(None)) {
@@ -167,7 +173,7 @@ impl Examined {
             judge(task.path().join(Plan::FILE), plan);
         }
         for entry in seal.iter().flat_map(|seal| &seal.record.manifest) {
-            judge(task.path().join(&entry.path), raw(task, entry));
+            judge(task.path().join(&entry.path), raw(task, entry, self.is_open));
         }
         if let Some(outcome) = outcome {
             judge(task.path().join(&outcome.record.payload.basename), payload(task, &outcome.record));
@@ -202,7 +208,7 @@ enum Content {
 }
 
 fn compared(
-    file: Option<std::fs::File>,
+    file: Option<impl Read>,
     path: PathBuf,
     named: (Sha256Digest, u64),
 ) -> Result<Content, StoreError> {
@@ -211,9 +217,12 @@ fn compared(
     Ok(if found == named { Content::AsNamed } else { Content::Other })
 }
 
-fn raw(task: &Task, entry: &ManifestEntry) -> Result<Content, StoreError> {
+fn raw(task: &Task, entry: &ManifestEntry, is_open: bool) -> Result<Content, StoreError> {
     let name = entry.path.strip_prefix("raw/").unwrap_or(&entry.path);
-    compared(task.open_raw(name)?, task.raw_path(name), (entry.sha256, entry.size))
+    // It is cut after it is sealed and before the outcome.
+    let length = if is_open && entry.cut_from.is_some() { entry.size } else { u64::MAX };
+    let file = task.open_raw(name)?.map(|file| file.take(length));
+    compared(file, task.raw_path(name), (entry.sha256, entry.size))
 }
 
 fn payload(task: &Task, outcome: &Outcome) -> Result<Content, StoreError> {

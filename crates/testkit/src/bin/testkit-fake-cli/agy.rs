@@ -2,6 +2,9 @@
 
 use serde_json::{Value, json};
 
+/// What `agy models` prints.
+pub(crate) const MODELS: &str = "fake-model-1\tFake Model 1\n";
+
 pub(crate) fn succeed(session: &str, answer: &str) -> Vec<Value> {
     let usage = json!({"input_tokens": 100, "output_tokens": 10, "thinking_tokens": 0, "cache_read_tokens": 0,
         "total_tokens": 110});

@@ -48,6 +48,10 @@ fn run(arguments: &[String]) -> Result<ExitCode, String> {
     if arguments.iter().any(|word| word == "--version" || word == "--help") {
         return probe::answer(grammar, arguments, &behaviours);
     }
+    if grammar == Grammar::Agy && arguments.get(1).is_some_and(|word| word == "models") {
+        print!("{}", agy::MODELS);
+        return Ok(ExitCode::SUCCESS);
+    }
     let brief = std::io::read_to_string(std::io::stdin()).map_err(|error| format!("the brief: {error}"))?;
     match Behaviour::all(&brief) {
         Ok(more) => behaviours.extend(more),

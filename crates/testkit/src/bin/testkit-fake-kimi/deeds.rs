@@ -1,22 +1,18 @@
 //! What a turn does, marker by marker.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::fs;
+use std::io::{self, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use testkit::limits::LINGER_MAX_SECONDS;
+use testkit::deed::{announce, deaf, execute, hang, load, outcome, wait_for, write};
 use testkit::marker::Marker;
 
 /// First argument of a process that is left behind.
 const STAYER: &str = "__stayer";
-/// The loader of this platform.
-const LOADERS: [&str; 2] = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"];
-const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 
 /// Plays the process that is left behind.
 pub(crate) fn stay_if_asked(words: &[&str]) -> Option<ExitCode> {
@@ -38,10 +34,10 @@ pub(crate) fn turn(prompt: &str) -> ExitCode {
         let argument = |index: usize| marker.argument("", index).unwrap_or_default();
         match marker.name.as_str() {
             "observe" => drop(answer.insert("observed".to_owned(), observe())),
-            "read" => record(&mut answer, "read", argument(0), fs::read(argument(0)).map(drop)),
-            "write" => record(&mut answer, "write", argument(0), write(Path::new(argument(0)))),
-            "execute" => record(&mut answer, "execute", argument(0), execute(argument(0), &[])),
-            "load" => record(&mut answer, "load", argument(0), load(argument(0))),
+            "read" => record(&mut answer, "read", argument(0), &fs::read(argument(0)).map(drop)),
+            "write" => record(&mut answer, "write", argument(0), &write(Path::new(argument(0)))),
+            "execute" => record(&mut answer, "execute", argument(0), &execute(argument(0), &[])),
+            "load" => record(&mut answer, "load", argument(0), &load(argument(0))),
             "say" => says = Some(argument(0).to_owned()),
             "event" => println!("{}", argument(0)),
             "complain" => eprintln!("{}", argument(0)),
@@ -71,13 +67,8 @@ pub(crate) fn turn(prompt: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn record(answer: &mut BTreeMap<String, Value>, deed: &str, subject: &str, done: io::Result<()>) {
-    let word = match done {
-        Ok(()) => "done".to_owned(),
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => "denied".to_owned(),
-        Err(error) => error.to_string(),
-    };
-    answer.insert(format!("{deed} {subject}"), json!(word));
+fn record(answer: &mut BTreeMap<String, Value>, deed: &str, subject: &str, done: &io::Result<()>) {
+    answer.insert(format!("{deed} {subject}"), json!(outcome(done)));
 }
 
 fn observe() -> Value {
@@ -123,26 +114,6 @@ fn listing(directory: &Path) -> BTreeMap<String, String> {
     found
 }
 
-fn write(path: &Path) -> io::Result<()> {
-    OpenOptions::new().append(true).create(true).open(path)?.write_all(b"by the fake\n")
-}
-
-fn execute(program: &str, arguments: &[&str]) -> io::Result<()> {
-    let status = Command::new(program)
-        .args(arguments)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status()?;
-    if status.success() { Ok(()) } else { Err(io::Error::other(status.to_string())) }
-}
-
-/// Starts a program by handing it to the loader.
-fn load(program: &str) -> io::Result<()> {
-    let loader = LOADERS.into_iter().find(|loader| Path::new(loader).exists()).unwrap_or_default();
-    execute(loader, &[program])
-}
-
 fn vendor_home() -> PathBuf {
     PathBuf::from(std::env::var_os("KIMI_CODE_HOME").unwrap_or_default())
 }
@@ -176,19 +147,6 @@ fn session(text: &str) {
     let _ = fs::write(directory.join("wire.jsonl"), format!("{text}\n"));
 }
 
-/// A file that a test waits for.
-fn announce() {
-    let path = PathBuf::from(std::env::var_os("TMPDIR").unwrap_or_default()).join("started");
-    let _ = fs::write(path, "");
-}
-
-fn wait_for(path: &Path) {
-    let deadline = Instant::now() + Duration::from_secs(LINGER_MAX_SECONDS);
-    while !path.exists() && Instant::now() < deadline {
-        std::thread::sleep(LOOK_INTERVAL);
-    }
-}
-
 /// Leaves a process in a session of its own behind, which says its number in the working directory.
 fn leave() {
     let path = Path::new("left");
@@ -197,16 +155,4 @@ fn leave() {
     if child.is_ok() {
         wait_for(path);
     }
-}
-
-/// Is deaf to the signals that ask for an end.
-fn deaf() {
-    let mut set = nix::sys::signal::SigSet::empty();
-    set.add(nix::sys::signal::Signal::SIGTERM);
-    let _ = set.thread_block();
-}
-
-fn hang() -> ! {
-    std::thread::sleep(Duration::from_secs(LINGER_MAX_SECONDS));
-    std::process::exit(1)
 }
