@@ -12,5 +12,7 @@ compile_error!("the runners confine and stop what they start by means that only 
 
 pub mod chat;
 pub mod common;
+pub mod gemini;
 pub mod glm;
+pub mod grok;
 pub mod kimi;

@@ -18,7 +18,9 @@ static CATALOGUE: Catalogue = Catalogue {
         &claude::Claude,
         &codex::Codex,
         &runner::DEEPSEEK,
+        &runner::GEMINI,
         &runner::GLM,
+        &runner::GROK,
         &runner::KIMI,
         &offline::Offline,
         &opencode::Opencode,
@@ -96,7 +98,9 @@ mod tests {
                 "claude:print",
                 "codex:exec",
                 "deepseek:run",
+                "gemini:run",
                 "glm:run",
+                "grok:run",
                 "kimi:run",
                 "offline:survey",
                 "opencode:run",
@@ -144,7 +148,7 @@ mod tests {
         ] {
             assert_eq!(catalogue().nearest(text).map(|id| id.to_string()).as_deref(), Some(id), "{text}");
         }
-        for text in ["", ":", "grok:print", "é", &"x".repeat(1000)] {
+        for text in ["", ":", "mistral:print", "é", &"x".repeat(1000)] {
             assert_eq!(catalogue().nearest(text), None, "{text}");
         }
     }

@@ -238,6 +238,38 @@ fn kimi_writes_its_login_and_in_the_builder_lanes_the_workspace() {
 }
 
 #[test]
+fn grok_writes_its_login_and_gemini_writes_nothing() {
+    let asked = |id: &str, lane: &str, permission| {
+        let mut request = request(id, permission);
+        request.requested_config.lane = Some(lane.to_owned());
+        request
+    };
+    let roots = |request: &Request, host: &FakeHost| -> Vec<String> {
+        let launch = plan(request, host).unwrap().launch;
+        launch.effective_config.writable_roots.iter().map(|root| root.as_str().to_owned()).collect()
+    };
+    let host = FakeHost::new().file("/opt/bin/delegation-grok", b"\x7fELF runner");
+    let state = ["/home/u/.grok", "/home/u/.local/share/delegation-kit"];
+    for lane in ["builder", "frontend-builder"] {
+        let writes = asked("grok:run", lane, Permission::WorkspaceWrite);
+        assert_eq!(roots(&writes, &host), [&state[..], &["/home/u/work"]].concat(), "{lane}");
+        let reads = asked("grok:run", lane, Permission::ReadOnly);
+        assert!(matches!(plan(&reads, &host), Err(PlanError::InvalidOption { .. })));
+    }
+    assert_eq!(roots(&asked("grok:run", "policy-annotation", Permission::ReadOnly), &host), state);
+    let host = host.variable("DELEGATION_GROK_HOME", "/srv/grok").variable("XAI_API_KEY", "planted");
+    let request = asked("grok:run", "builder", Permission::WorkspaceWrite);
+    assert!(roots(&request, &host).iter().any(|root| root == "/srv/grok"));
+    let launch = plan(&request, &host).unwrap().launch;
+    assert!(launch.environment.iter().any(|entry| entry == "DELEGATION_GROK_HOME=/srv/grok"));
+    assert!(!launch.environment.concat().contains("planted"));
+    let host = FakeHost::new().file("/opt/bin/delegation-gemini", b"\x7fELF runner");
+    for lane in ["scout", "builder"] {
+        assert_eq!(roots(&asked("gemini:run", lane, Permission::ReadOnly), &host), [""; 0], "{lane}");
+    }
+}
+
+#[test]
 fn glm_writes_the_workspace_in_the_builder_lane_alone() {
     let host = || FakeHost::new().file("/opt/bin/delegation-glm", b"\x7fELF runner");
     let asked = |lane: &str, permission| {

@@ -20,5 +20,7 @@ pub const LOCK_RETRY_MILLISECONDS: u64 = 50;
 pub const LOCK_FILE_MAX_BYTES: u64 = 64;
 /// Longest sentence of a refusal on standard error, in bytes.
 pub const MESSAGE_MAX_BYTES: usize = 4096;
+/// Longest version of a vendor's program that is recorded, in bytes.
+pub const VERSION_MAX_BYTES: usize = 64;
 /// Files that are looked at in search of a program below one directory of libraries.
 pub const PROGRAM_SEARCH_MAX_COUNT: usize = 20_000;

@@ -4,6 +4,7 @@
 //! (64), then key, runtime and login (69). What is refused up to here leaves no file. Only then is a run prepared, and from
 //! there on a failure leaves a diagnostic.
 
+pub mod ask;
 pub mod child;
 pub mod clock;
 pub mod debug;
@@ -12,6 +13,7 @@ pub mod environment;
 pub mod evaluation;
 pub mod exit;
 pub mod family;
+pub mod files;
 pub mod gate;
 pub mod key;
 pub mod libraries;
@@ -26,3 +28,4 @@ pub mod publish;
 pub mod run_directory;
 pub mod sandbox;
 pub mod surroundings;
+pub mod words;

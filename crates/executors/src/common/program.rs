@@ -60,6 +60,33 @@ pub enum Done {
     Interrupted(i32),
 }
 
+/// Why a run goes no further.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It is refused.
+    Refused(Refusal),
+    /// This process is to end by a signal.
+    Interrupted(i32),
+}
+
+impl From<Refusal> for Stop {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(refusal)
+    }
+}
+
+/// The end of a command that may have been stopped.
+///
+/// # Errors
+/// The refusal.
+pub fn ended(result: Result<Done, Stop>) -> Result<Done, Refusal> {
+    match result {
+        Ok(done) => Ok(done),
+        Err(Stop::Interrupted(signal)) => Ok(Done::Interrupted(signal)),
+        Err(Stop::Refused(refusal)) => Err(refusal),
+    }
+}
+
 /// Runs the program on the words behind its name.
 pub fn main(family: &'static Family, act: fn(&Call<'_>, Action) -> Result<Done, Refusal>) -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().skip(1).collect();

@@ -28,8 +28,6 @@ pub const LIBRARY_MAX_BYTES: u64 = 256 << 20;
 pub const RECORD_MAX_BYTES: u64 = 1 << 20;
 /// Libraries beyond those of the system that ripgrep may need.
 pub const LIBRARIES_MAX_COUNT: usize = 256;
-/// Longest version that is recorded, in bytes.
-pub const VERSION_MAX_BYTES: usize = 64;
 /// Most that is kept of the vendor's session records, in bytes.
 pub const SESSION_RECORD_MAX_BYTES: u64 = 64 << 20;
 /// How deep the vendor's session records are looked for.

@@ -5,7 +5,6 @@ mod check;
 mod classify;
 mod config;
 mod events;
-mod files;
 mod heartbeat;
 mod home;
 mod knobs;
@@ -26,6 +25,7 @@ use std::process::ExitCode;
 
 use crate::common::exit::{Exit, Refusal};
 use crate::common::family::{EVALUATION_MANIFEST, Family, Flag, PREFLIGHT_ONLY};
+use crate::common::files;
 use crate::common::program::{self, Action, Call, Done};
 
 /// The model as the vendor's program names it.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use process::Fence;
 
-use super::files::{exists, read_regular};
+use super::files::{exists, read_regular, swap};
 use super::knobs::Knobs;
 use super::limits::{PIN_WAIT_SECONDS, PROBE_MAX_SECONDS, RIPGREP_MAX_BYTES};
 use super::ripgrep::{self, PROGRAM, Ripgrep};
@@ -134,27 +134,4 @@ fn lock(store: &Path) -> Result<Lock, Refusal> {
         LockError::NotAFile => Refusal::unavailable(format!("{} is no lock file", path.display())),
         LockError::Io(error) => Refusal::new(Exit::Failed, format!("{}: {error}", path.display())),
     })
-}
-
-/// Puts a directory in the place of another; where that fails, the old one is put back.
-fn swap(staged: &Path, current: &Path) -> std::io::Result<()> {
-    let old = current.with_file_name(".old");
-    if exists(&old) {
-        remove(&old)?;
-    }
-    let had_one = exists(current);
-    if had_one {
-        fs::rename(current, &old)?;
-    }
-    if let Err(error) = fs::rename(staged, current) {
-        if had_one {
-            fs::rename(&old, current)?;
-        }
-        return Err(error);
-    }
-    if had_one { remove(&old) } else { Ok(()) }
-}
-
-fn remove(path: &Path) -> std::io::Result<()> {
-    if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
 }

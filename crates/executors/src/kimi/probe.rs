@@ -13,11 +13,12 @@ use super::config::PROVIDER;
 use super::home::Home;
 use super::knobs::Knobs;
 use super::lane::Lane;
-use super::limits::{PROBE_MAX_SECONDS, VERSION_MAX_BYTES};
+use super::limits::PROBE_MAX_SECONDS;
 use super::login::{self, Files};
 use super::ripgrep::{self, Ripgrep};
 use super::sandbox::{Confinement, Inside};
 use super::{EFFORT, RUNTIME_MODEL, VENDOR_MODEL};
+use crate::common::ask::version_of;
 use crate::common::child::{self, End, KILL_GRACE, Launch};
 use crate::common::exit::{Exit, Refusal};
 use crate::common::program::Call;
@@ -201,31 +202,4 @@ fn demand_model(said: &Said) -> Result<(), Refusal> {
         return refused(&format!("does not run at effort {EFFORT} by default"));
     }
     Ok(())
-}
-
-/// The first word that begins like a version and holds nothing but what versions hold.
-fn version_of(text: &str) -> Option<String> {
-    let is_version = |word: &&str| {
-        word.len() <= VERSION_MAX_BYTES
-            && word.trim_start_matches('v').starts_with(|first: char| first.is_ascii_digit())
-            && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'-' | b'+'))
-    };
-    text.split_whitespace().find(is_version).map(str::to_owned)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::version_of;
-
-    #[test]
-    fn a_version_is_a_word_that_looks_like_one() {
-        for (text, version) in [
-            ("2.1.0\n", Some("2.1.0")),
-            ("kimi, version v0.23.1-rc.1 (linux)", Some("v0.23.1-rc.1")),
-            ("kimi", None),
-            ("", None),
-        ] {
-            assert_eq!(version_of(text).as_deref(), version, "{text}");
-        }
-    }
 }

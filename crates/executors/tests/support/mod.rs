@@ -111,7 +111,7 @@ impl Stage {
     /// Runs the program to its end and checks what holds after every run.
     pub(crate) fn run<S: AsRef<OsStr>>(&self, words: &[S]) -> Finished {
         let output = self.command(words).output().expect("the runner starts");
-        self.examine(output)
+        self.judge(output)
     }
 
     /// [`Self::run`] of [`Self::words`].
@@ -124,9 +124,8 @@ impl Stage {
         Started { child: Some(self.command(words).spawn().expect("the runner starts")) }
     }
 
-    pub(crate) fn finish(&self, mut started: Started) -> Finished {
-        let child = started.child.take().expect("a run in progress");
-        self.examine(child.wait_with_output().expect("the runner ends"))
+    pub(crate) fn finish(&self, started: Started) -> Finished {
+        self.judge(started.wait())
     }
 
     /// The object that `check --json` prints; a valid status of the family.
@@ -161,7 +160,8 @@ impl Stage {
         names(&self.path("out"))
     }
 
-    fn examine(&self, output: Output) -> Finished {
+    /// Checks what holds after every run; for a test that first has to put back what it moved away.
+    pub(crate) fn judge(&self, output: Output) -> Finished {
         let code = output.status.code().unwrap_or_else(|| {
             use std::os::unix::process::ExitStatusExt as _;
             -output.status.signal().expect("a code or a signal")
@@ -215,6 +215,12 @@ impl Stage {
 }
 
 impl Started {
+    /// Waits for the end; [`Stage::judge`] is the next step.
+    pub(crate) fn wait(mut self) -> Output {
+        let child = self.child.take().expect("a run in progress");
+        child.wait_with_output().expect("the runner ends")
+    }
+
     pub(crate) fn pid(&self) -> u32 {
         self.child.as_ref().expect("a run in progress").id()
     }

@@ -111,3 +111,52 @@ pub(crate) static KIMI: Runner = Runner {
         "The network is not limited.",
     ],
 };
+
+/// Gemini.
+pub(crate) static GEMINI: Runner = Runner {
+    id: "gemini:run",
+    program: "delegation-gemini",
+    writing_lanes: &[],
+    read_only: ReadOnlyMechanism::NativeSandbox,
+    names: &[],
+    key_file_name: None,
+    secret_names: &[],
+    timeout_name: Some("DELEGATION_GEMINI_TIMEOUT_SECONDS"),
+    state: &[],
+    state_names: &[],
+    further_artifacts: &[],
+    fence_limits: &[
+        "The runner's own fence holds agy: it reads nothing in the home directory and in the temporary directories of others, and \
+         writes only to a private home and an empty workspace.",
+        "Our write fence limits the runner to the task's output directory and a private temporary directory.",
+        "The network is not limited.",
+    ],
+};
+
+/// Grok.
+pub(crate) static GROK: Runner = Runner {
+    id: "grok:run",
+    program: "delegation-grok",
+    writing_lanes: &["builder", "frontend-builder"],
+    read_only: ReadOnlyMechanism::NativeSandbox,
+    names: &[
+        "DELEGATION_DATA_HOME",
+        "DELEGATION_GROK_BIN",
+        "DELEGATION_GROK_BIN_STORE",
+        "DELEGATION_GROK_HOME",
+        "DELEGATION_GROK_RUNTIME_SOCKET_ENDPOINTS",
+        "XDG_DATA_HOME",
+    ],
+    key_file_name: None,
+    secret_names: &[],
+    timeout_name: Some("DELEGATION_GROK_TIMEOUT_SECONDS"),
+    state: &[".grok", ".local/share/delegation-kit"],
+    state_names: &["DELEGATION_DATA_HOME", "DELEGATION_GROK_HOME"],
+    further_artifacts: &[],
+    fence_limits: &[
+        "Grok's own sandbox holds grok, and a run whose sandbox does not say that it is enforced publishes nothing.",
+        "Our write fence limits the runner and grok to the login, the data home, the task's directories and, in the builder lanes, \
+         the workspace.",
+        "Reading and the network are not limited by us.",
+    ],
+};

@@ -8,7 +8,7 @@ mod judge;
 mod reason;
 mod summary;
 
-pub(crate) use families::{DEEPSEEK, GLM, KIMI, QWEN};
+pub(crate) use families::{DEEPSEEK, GEMINI, GLM, GROK, KIMI, QWEN};
 
 use record::capability::{Description, ReadOnlyDescription, RuntimeDescription};
 use record::plan::{EffectiveConfig, LaunchPlan};

@@ -11,7 +11,7 @@ use rustix::fs::OFlags;
 ///
 /// # Errors
 /// Those of the file system; it is something else, or longer than `max` bytes.
-pub(super) fn read_regular(path: &Path, max: u64) -> io::Result<Vec<u8>> {
+pub fn read_regular(path: &Path, max: u64) -> io::Result<Vec<u8>> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     if !file.metadata()?.is_file() {
@@ -29,7 +29,7 @@ pub(super) fn read_regular(path: &Path, max: u64) -> io::Result<Vec<u8>> {
 ///
 /// # Errors
 /// Those of the file system; it exists.
-pub(super) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+pub fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
     let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
     file.write_all(bytes)?;
     file.sync_all()
@@ -39,7 +39,7 @@ pub(super) fn write_new(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> 
 ///
 /// # Errors
 /// Those of the file system.
-pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let directory = path.parent().ok_or_else(|| io::Error::other("no directory"))?;
     let mut staged = tempfile::Builder::new().prefix(".delegation.").tempfile_in(directory)?;
     staged.write_all(bytes)?;
@@ -49,6 +49,32 @@ pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
 }
 
 /// Whether something is there, whatever it is.
-pub(super) fn exists(path: &Path) -> bool {
+pub fn exists(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok()
+}
+
+/// Puts a directory in the place of another; where that fails, the old one is put back.
+///
+/// # Errors
+/// Those of the file system.
+pub fn swap(staged: &Path, current: &Path) -> io::Result<()> {
+    let old = current.with_file_name(".old");
+    if exists(&old) {
+        remove(&old)?;
+    }
+    let had_one = exists(current);
+    if had_one {
+        fs::rename(current, &old)?;
+    }
+    if let Err(error) = fs::rename(staged, current) {
+        if had_one {
+            fs::rename(&old, current)?;
+        }
+        return Err(error);
+    }
+    if had_one { remove(&old) } else { Ok(()) }
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    if fs::symlink_metadata(path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
 }

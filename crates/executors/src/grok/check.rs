@@ -1,0 +1,71 @@
+//! `check`: lanes from the gates, availability from the probe. Availability is data, not an error.
+
+use serde_json::{Value, json};
+
+use super::binary;
+use super::knobs::{Knobs, LoginMode};
+use super::lane::Lane;
+use super::probe;
+use super::report::{self, members};
+use super::{GROK, USAGE_MODEL};
+use crate::common::diagnostic::json_file;
+use crate::common::exit::{Exit, Refusal};
+use crate::common::program::{Call, Done, Stop, ended};
+
+pub(super) fn check(call: &Call<'_>, json: bool) -> Result<Done, Refusal> {
+    ended(answer(call, json))
+}
+
+fn answer(call: &Call<'_>, json: bool) -> Result<Done, Stop> {
+    let knobs = Knobs::of(call.surroundings);
+    let probed = match &knobs {
+        Ok(knobs) => probe::probe(call, knobs, Lane::Builder, None),
+        Err(refusal) => Err(refusal.clone().into()),
+    };
+    let (runtime, reason) = match probed {
+        Ok(runtime) => (Some(runtime), None),
+        Err(Stop::Refused(refusal)) if matches!(refusal.exit, Exit::Unavailable | Exit::Temporary) => {
+            (None, Some(refusal.message))
+        }
+        Err(other) => return Err(other),
+    };
+    let lanes = call.gates.inventory();
+    if !json {
+        let availability =
+            reason.as_ref().map_or("available".to_owned(), |reason| format!("unavailable: {reason}"));
+        return Ok(Done::Text(format!(
+            "{} through {}: {availability}\nqualified: {}; provisional: {}\n",
+            GROK.model,
+            GROK.backend(),
+            listed(&lanes.qualified),
+            listed(&lanes.provisional),
+        )));
+    }
+    // What can not be used may still be found.
+    let found = match (&runtime, &knobs) {
+        (Some(runtime), _) => Some(runtime.binary.clone()),
+        (None, Ok(knobs)) => binary::resolve(call, knobs, Lane::Builder).ok(),
+        (None, Err(_)) => None,
+    };
+    let efforts = call.gates.efforts();
+    let cli_version = runtime.as_ref().and_then(|runtime| runtime.cli_version.as_deref());
+    let timeout = knobs.as_ref().ok().map(|knobs| knobs.limit.as_secs());
+    let backend =
+        report::backend(reason.as_deref(), &efforts, LoginMode::Serialized, Lane::Builder.sandbox(), timeout);
+    let mut status = report::pins(cli_version);
+    status.extend(members(json!({
+        "usage_model": USAGE_MODEL,
+        "runtime_cli_source": found.as_ref().map_or("none", |binary| binary.source),
+        "runtime_cli_path": found.as_ref().map(|binary| binary.path.display().to_string()),
+        "efforts": efforts,
+        "selected_backend": if reason.is_none() { GROK.backend() } else { "none" },
+        "qualified_lanes": lanes.qualified,
+        "provisional_lanes": lanes.provisional,
+        "backends": {GROK.backend(): backend},
+    })));
+    Ok(Done::Text(String::from_utf8_lossy(&json_file(&Value::Object(status))).into_owned()))
+}
+
+fn listed(lanes: &[String]) -> String {
+    if lanes.is_empty() { "none".to_owned() } else { lanes.join(" ") }
+}

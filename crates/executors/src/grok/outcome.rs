@@ -1,0 +1,158 @@
+//! What becomes of a turn: the login is kept, then the answer is published or a diagnostic is left.
+
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::GROK;
+use super::answer::Answer;
+use super::decide;
+use super::home::{EVENTS_FILE, Home, SandboxProfile};
+use super::lane::Lane;
+use super::limits::RECORD_MAX_BYTES;
+use super::login::{Kept, Login};
+use super::probe::Runtime;
+use super::report::{self, members};
+use crate::common::child::{End, Ended};
+use crate::common::clock::Start;
+use crate::common::diagnostic::{Account, fail, json_file};
+use crate::common::evaluation::Manifest;
+use crate::common::exit::{Exit, Failure, Phase};
+use crate::common::files::read_regular;
+use crate::common::gate::Admitted;
+use crate::common::place::Places;
+use crate::common::program::{Done, Stop};
+use crate::common::publish::{Member, publish};
+
+/// A run that is prepared.
+pub(super) struct Work {
+    pub(super) lane: Lane,
+    pub(super) admitted: Admitted,
+    pub(super) manifest: Option<Manifest>,
+    pub(super) places: Places,
+    pub(super) runtime: Runtime,
+    pub(super) limit: Duration,
+    pub(super) start: Start,
+}
+
+/// What the vendor's program wrote.
+#[derive(Default)]
+struct Output {
+    status: Option<i32>,
+    stdout: Vec<u8>,
+    stderr: Vec<u8>,
+}
+
+const LOST: Failure = Failure::new(Exit::Failed, Phase::Dispatch, "dispatch_failed");
+
+impl Work {
+    /// Ends the run. The login is kept first, however the turn went; no child at all means that it could not be started or
+    /// watched.
+    pub(super) fn conclude(
+        &self,
+        home: &Home,
+        login: &Login,
+        profile: &SandboxProfile,
+        ended: Option<Ended>,
+    ) -> Result<Done, Stop> {
+        let events = read_regular(&home.vendor.join(EVENTS_FILE), RECORD_MAX_BYTES).unwrap_or_default();
+        let kept = login.keep();
+        let Some(ended) = ended else { return Ok(self.fail(&Output::default(), LOST)) };
+        if let End::Interrupted(signal) = ended.end {
+            return Err(Stop::Interrupted(signal));
+        }
+        let output = match (ended.stdout.read(), ended.stderr.read()) {
+            (Ok(stdout), Ok(stderr)) => Output { status: ended.end.status(), stdout, stderr },
+            _ => return Ok(self.fail(&Output::default(), LOST)),
+        };
+        let done = match decide::dispatch(ended.end, &output.stderr) {
+            Some(failure) => Err(failure),
+            None => self.accept(&output, &events, profile, kept),
+        };
+        Ok(match done {
+            Ok(()) => Done::Published,
+            Err(failure) => self.fail(&output, failure),
+        })
+    }
+
+    fn accept(
+        &self,
+        output: &Output,
+        events: &[u8],
+        profile: &SandboxProfile,
+        kept: Kept,
+    ) -> Result<(), Failure> {
+        decide::enforced(events, &profile.name)?;
+        let answer = Answer::read(&output.stdout);
+        let text = decide::text(&answer, self.manifest.as_ref())?;
+        match kept {
+            Kept::Yes => self.publish(&answer, text),
+            Kept::Conflict => Err(Failure::new(Exit::Temporary, Phase::OauthSync, "oauth_conflict")),
+            Kept::No => Err(Failure::new(Exit::Failed, Phase::OauthSync, "oauth_sync_failed")),
+        }
+    }
+
+    fn publish(&self, answer: &Answer, text: &str) -> Result<(), Failure> {
+        let output = format!("{text}\n").into_bytes();
+        let mut metrics = self.pins();
+        metrics.extend(report::metrics(answer, self.lane.sandbox(), self.limit.as_secs()));
+        metrics.extend(members(json!({
+            "runtime_cli_source": self.runtime.binary.source,
+            "started_at_epoch": self.start.epoch,
+            "finished_at_epoch": self.start.finished_epoch(),
+            "duration_seconds": self.start.elapsed_seconds(),
+        })));
+        if let Some(manifest) = &self.manifest {
+            metrics.insert("evaluation_receipt".to_owned(), manifest.attempt_receipt(&output));
+        }
+        let metrics = json_file(&Value::Object(metrics));
+        let marker =
+            self.manifest.as_ref().map(|manifest| json_file(&manifest.commit_marker(&output, &metrics)));
+        let member = |destination, bytes, publish_reason| Member {
+            destination,
+            bytes,
+            stage_failure: Failure::publish("publication_stage_failed"),
+            publish_reason,
+        };
+        let output = member(&self.places.output, output, "output_finalize_failed");
+        let metrics = member(&self.places.metrics, metrics, "metrics_finalize_failed");
+        match marker {
+            None => publish(&[metrics, output]),
+            Some(marker) => {
+                let marker = member(&self.places.commit, marker, "evaluation_commit_finalize_failed");
+                publish(&[output, metrics, marker])
+            }
+        }
+    }
+
+    fn fail(&self, output: &Output, failure: Failure) -> Done {
+        let mut diagnostic = self.pins();
+        diagnostic.extend(members(json!({
+            "cli_exit_code": output.status,
+            "started_at_epoch": self.start.epoch,
+            "finished_at_epoch": self.start.finished_epoch(),
+            "duration_seconds": self.start.elapsed_seconds(),
+            "captured_bytes": {"vendor_stdout": output.stdout.len(), "vendor_stderr": output.stderr.len()},
+        })));
+        let account = Account {
+            family: &GROK,
+            places: &self.places,
+            members: diagnostic,
+            debug_member: "debug_path",
+            material: vec![("response.json", output.stdout.clone()), ("stderr.txt", output.stderr.clone())],
+            keeps_diagnostic: false,
+            names_debug: false,
+        };
+        fail(account, failure)
+    }
+
+    fn pins(&self) -> Map<String, Value> {
+        let mut pins = report::pins(self.runtime.cli_version.as_deref());
+        pins.extend(members(json!({
+            "backend": GROK.backend(),
+            "effort": self.admitted.effort,
+            "lane": self.admitted.lane,
+        })));
+        pins
+    }
+}

@@ -1,0 +1,111 @@
+//! One run: everything that is refused first, then one turn of the vendor's program, then publication or a diagnostic.
+
+use std::time::Duration;
+
+use gates::words::Status;
+use process::Fence;
+
+use super::LOGIN_FLAG;
+use super::home::{Home, SandboxProfile};
+use super::interface::arguments;
+use super::knobs::{Knobs, LoginMode};
+use super::lane::Lane;
+use super::limits::EVALUATION_MAX_SECONDS;
+use super::login::Login;
+use super::outcome::Work;
+use super::probe;
+use crate::common::child::{self, KILL_GRACE, Launch};
+use crate::common::clock::Start;
+use crate::common::diagnostic::json_file;
+use crate::common::environment::ChildEnvironment;
+use crate::common::evaluation::{self, ManifestRules, POLICY_ANNOTATION_SCHEMA};
+use crate::common::exit::Refusal;
+use crate::common::line::RunLine;
+use crate::common::place::{DebugRule, PathRules, Places};
+use crate::common::program::{Call, Done, Stop, ended};
+use crate::common::prompt::Prompt;
+use crate::common::run_directory::RunDirectory;
+
+const EVALUATED_LANE: &str = "policy-annotation";
+const MANIFEST: ManifestRules = ManifestRules {
+    schema: POLICY_ANNOTATION_SCHEMA,
+    further_keys: &[],
+    timeout_max_seconds: EVALUATION_MAX_SECONDS,
+};
+
+const fn paths(lane: Lane) -> PathRules {
+    PathRules {
+        create_parents: false,
+        diagnostic_may_exist: false,
+        outputs_outside_workdir: !lane.edits(),
+        debug: if lane.edits() { DebugRule::Exists } else { DebugRule::OutsideWorkdir },
+        workdir_is_narrow: false,
+        reserved: &[],
+    }
+}
+
+pub(super) fn run(call: &Call<'_>, line: &RunLine) -> Result<Done, Refusal> {
+    ended(attempt(call, line))
+}
+
+fn attempt(call: &Call<'_>, line: &RunLine) -> Result<Done, Stop> {
+    let surroundings = call.surroundings;
+    let admitted =
+        call.gates.admit(line, |lane, status| lane == EVALUATED_LANE && status == Status::Candidate)?;
+    let lane = Lane::of(&admitted.lane)
+        .ok_or_else(|| Refusal::gate(format!("lane {}: no tools are known for it", admitted.lane)))?;
+    if !lane.edits() && !line.evaluation {
+        return Err(Refusal::gate(format!("lane {} is only evaluated", admitted.lane)).into());
+    }
+    let path = line.prompt_file.as_deref().ok_or_else(|| Refusal::usage("--prompt-file is missing"))?;
+    let prompt = Prompt::read(path)?;
+    let manifest = match line.manifest() {
+        Some(path) => {
+            let gates = call.gates;
+            Some(evaluation::check(path, MANIFEST, call.family, gates, &admitted, &prompt, surroundings)?)
+        }
+        None => None,
+    };
+    let places = Places::check(line, paths(lane))?;
+    prompt.demand_text()?;
+    let mode = match line.own(LOGIN_FLAG) {
+        Some(mode) => LoginMode::of(&mode.to_string_lossy())?,
+        None => LoginMode::Serialized,
+    };
+    let mode = if line.evaluation { LoginMode::Serialized } else { mode };
+    ChildEnvironment::of_user(surroundings)?;
+    let knobs = Knobs::of(surroundings)?;
+    let runtime = probe::probe(call, &knobs, lane, Some(&places.workdir))?;
+    if line.preflight_only()
+        && let Some(manifest) = &manifest
+    {
+        let receipt = json_file(&manifest.preflight(&admitted));
+        return Ok(Done::Text(String::from_utf8_lossy(&receipt).into_owned()));
+    }
+    let run_directory = RunDirectory::create(call.family)?;
+    let profile = SandboxProfile::of(lane, &run_directory);
+    let home = Home::build(&profile, &run_directory)?;
+    let prompt_file = home.write_prompt(&prompt.text)?;
+    let (login, home) = Login::begin(mode, &knobs, home, &profile)?;
+    let limit =
+        manifest.as_ref().map_or(knobs.limit, |manifest| Duration::from_secs(manifest.timeout_seconds));
+    let launch = Launch {
+        name: "grok",
+        program: &runtime.binary.path,
+        arguments: arguments(lane, &prompt_file, &profile),
+        environment: home.environment(surroundings)?,
+        directory: &places.workdir,
+        stdin: b"",
+        fence: Fence::Theirs,
+        limit,
+        grace: KILL_GRACE,
+    };
+    let start = Start::now();
+    let work =
+        Work { lane, admitted, manifest, places: places.clone(), runtime: runtime.clone(), limit, start };
+    if let Some(signal) = call.signals.take() {
+        return Err(Stop::Interrupted(signal));
+    }
+    let ended = child::run(launch, &run_directory, surroundings, call.signals, &mut |_, _| {});
+    work.conclude(&home, &login, &profile, ended.ok())
+}
