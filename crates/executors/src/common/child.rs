@@ -42,6 +42,7 @@ pub struct Launch<'a> {
 
 /// Ten seconds.
 pub const KILL_GRACE: Duration = Duration::from_secs(KILL_GRACE_SECONDS);
+const KILL_GRACE_IN_A_TASK: Duration = Duration::from_secs(3);
 
 /// How a child ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -166,11 +167,16 @@ pub fn run(
     let stdout = Stream::create(run_directory, &format!("{}.stdout", launch.name))?;
     let stderr = Stream::create(run_directory, &format!("{}.stderr", launch.name))?;
     let (limit, grace) = (launch.limit, launch.grace);
+    // Everything of a task is killed ten seconds after TERM (STATE.md 3.5); what the runner does after its child needs a part.
+    let grace_when_interrupted = match launch.environment.get(COOKIE_NAME) {
+        Some(_) => grace.min(KILL_GRACE_IN_A_TASK),
+        None => grace,
+    };
     let (spec, cookie) = describe(launch, &stdout, &stderr)?;
     become_subreaper()?;
     let child = Gate::spawn(&surroundings.program, spec)?.go()?;
     let tree = Tree::new(child.identity(), &cookie);
-    let mut running = Running { child, tree, stdout, stderr, grace, signals };
+    let mut running = Running { child, tree, stdout, stderr, grace, grace_when_interrupted, signals };
     let end = running.wait(limit, watch);
     // Also after an orderly end: what the child left behind goes with it.
     let swept = running.tree.sweep();
@@ -229,6 +235,7 @@ struct Running<'a> {
     stdout: Stream,
     stderr: Stream,
     grace: Duration,
+    grace_when_interrupted: Duration,
     signals: &'a TerminationSignals,
 }
 
@@ -246,24 +253,24 @@ impl Running<'_> {
                 };
             }
             if let Some(signal) = self.signals.take() {
-                return self.stop().map(|()| End::Interrupted(signal));
+                return self.stop(self.grace_when_interrupted).map(|()| End::Interrupted(signal));
             }
             if Instant::now() >= deadline {
-                return self.stop().map(|()| End::TimedOut);
+                return self.stop(self.grace).map(|()| End::TimedOut);
             }
             if self.stdout.bytes()?.max(self.stderr.bytes()?) > STREAM_MAX_BYTES {
-                return self.stop().map(|()| End::TooMuchOutput);
+                return self.stop(self.grace).map(|()| End::TooMuchOutput);
             }
             watch(&self.stdout, &self.stderr);
         }
     }
 
     /// TERM, the grace, and the sweep that follows kills what is left.
-    fn stop(&mut self) -> Result<(), LaunchError> {
+    fn stop(&mut self, grace: Duration) -> Result<(), LaunchError> {
         self.tree.terminate()?;
-        self.child.wait(self.grace, &[])?;
+        self.child.wait(grace, &[])?;
         self.tree.kill()?;
-        self.child.wait(self.grace, &[])?;
+        self.child.wait(grace, &[])?;
         Ok(())
     }
 }
