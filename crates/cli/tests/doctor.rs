@@ -369,7 +369,7 @@ fn a_login_is_looked_for_and_never_opened() {
 fn a_runner_says_where_its_key_or_login_is() {
     let lead = Lead::new();
     for name in ["delegation-kimi", "delegation-qwen"] {
-        std::os::unix::fs::symlink("/bin/true", lead.programs().join(name)).unwrap();
+        symlink("/bin/true", lead.programs().join(name)).unwrap();
     }
     let ran = lead.json(["doctor"]);
     let detail = |id: &str| checks(&ran, id)[0]["detail"].as_str().unwrap().to_owned();
