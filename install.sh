@@ -147,6 +147,7 @@ main() {
 	url=${url%/}
 	protocols=https
 	case $url in
+	*@*) misused "DELEGATE_RELEASE_URL must not hold a user" ;;
 	'') misused "where are the releases? DELEGATE_RELEASE_URL must name the place" ;;
 	https://*) ;;
 	http://127.0.0.1:* | http://localhost:* | http://\[::1\]:*) protocols=http,https ;;
@@ -170,7 +171,9 @@ main() {
 	place=$url/latest/download
 	[ -z "$version" ] || place=$url/download/v$version
 	fetch "$place/checksums.txt" "$work/checksums.txt"
-	line=$(grep -E "^[0-9a-f]{64}  delegation-layer-[0-9A-Za-z.+-]*-$platform\.tar\.gz\$" "$work/checksums.txt" || true)
+	# A mirror may have turned it into a text of another system.
+	line=$(sed "s/$(printf '\r')\$//" "$work/checksums.txt" |
+		grep -E "^[0-9a-f]{64}  delegation-layer-[0-9A-Za-z.+-]*-$platform\.tar\.gz\$" || true)
 	[ -n "$line" ] || fail "the release at $place has no archive for $platform"
 	[ "$(printf '%s\n' "$line" | wc -l)" -eq 1 ] || fail "$place/checksums.txt names several archives for $platform"
 	expected=${line%% *}
@@ -187,6 +190,14 @@ main() {
 	[ "$actual" = "$expected" ] || fail "the checksum of $stem.tar.gz is wrong: $actual instead of $expected; nothing was installed"
 	mkdir "$work/tree"
 	tar -xzf "$work/archive.tar.gz" -C "$work/tree" || fail "the archive can not be unpacked"
+	# A link could lead out of the folder that is to hold the version whole.
+	[ -z "$(find "$work/tree" -type l)" ] || fail "the archive holds a link; nothing was installed"
+	for program in "$work/tree/$stem"/bin/*; do
+		case ${program##*/} in
+		delegate | delegate-run | delegation-*) ;;
+		*) fail "the archive holds a program of another name, ${program##*/}; nothing was installed" ;;
+		esac
+	done
 	for program in delegate delegate-run; do
 		[ -f "$work/tree/$stem/bin/$program" ] || fail "the archive holds no $program"
 	done

@@ -1,6 +1,8 @@
 //! What `install.sh` does when something is wrong: a clear sentence, and nothing half-installed.
 
 use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
 
 use testkit::release_server::Mishap;
 
@@ -166,6 +168,33 @@ fn a_program_that_does_not_run_here() {
 }
 
 #[test]
+fn an_archive_with_more_than_a_release_holds() {
+    let spoil: [(&str, fn(&Path)); 3] = [
+        ("a program of another name, ls", |bin| write_program(&bin.join("ls"), "#!/bin/sh\n")),
+        ("holds a link", |bin| {
+            fs::remove_file(bin.join("delegate-run")).expect("a program");
+            symlink("/bin/echo", bin.join("delegate-run")).expect("a link");
+        }),
+        ("holds no delegate-run", |bin| fs::remove_file(bin.join("delegate-run")).expect("a program")),
+    ];
+    for (sentence, spoil) in spoil {
+        let world = World::new();
+        spoil(&world.programs_of(VERSION));
+        world.publish_again(VERSION);
+        refused(&world, &world.install([""; 0]), sentence);
+    }
+}
+
+#[test]
+fn checksums_with_the_line_ends_of_another_system() {
+    let world = World::new();
+    let path = world.at("releases").join(VERSION).join("checksums.txt");
+    let text = fs::read_to_string(path).expect("checksums");
+    world.server.say("/latest/download/checksums.txt", &text.replace('\n', "\r\n"));
+    assert_eq!(world.install([""; 0]).code, 0);
+}
+
+#[test]
 fn a_failure_leaves_the_old_version() {
     let world = World::new();
     assert_eq!(world.install([""; 0]).code, 0);
@@ -198,6 +227,7 @@ fn a_call_that_is_wrong() {
         ("http://releases.example", "no https:// address"),
         ("file:///etc", "no https:// address"),
         ("http://127.0.0.1.example", "no https:// address"),
+        ("http://127.0.0.1:1@127.0.0.1:2", "must not hold a user"),
     ] {
         let ran = run(world.installer([""; 0]).env("DELEGATE_RELEASE_URL", url));
         assert_eq!(ran.code, 2, "{url}: {ran:?}");

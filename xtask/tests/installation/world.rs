@@ -90,14 +90,24 @@ impl World {
 
     /// Publishes a version whose programs are a script in which `VERSION` stands for the version; it is the latest now.
     pub(crate) fn publish(&self, version: &str, script: &str) {
-        let stem = stem(version);
-        let folder = self.at("releases").join(version);
-        let programs = folder.join(&stem).join("bin");
+        let programs = self.programs_of(version);
         fs::create_dir_all(&programs).expect("a folder");
         for name in ["delegate", "delegate-run", "delegation-route"] {
             let program = programs.join(name);
             write_program(&program, &script.replace("VERSION", version));
         }
+        self.publish_again(version);
+    }
+
+    /// The folder with the programs of a published version.
+    pub(crate) fn programs_of(&self, version: &str) -> PathBuf {
+        self.at("releases").join(version).join(stem(version)).join("bin")
+    }
+
+    /// Publishes a version as its folder is now.
+    pub(crate) fn publish_again(&self, version: &str) {
+        let stem = stem(version);
+        let folder = self.at("releases").join(version);
         let archive = folder.join(format!("{stem}.tar.gz"));
         let packed = Command::new("tar")
             .arg("-czf")
