@@ -180,27 +180,6 @@ fn a_task_that_is_not_there() {
     }
 }
 
-/// A command of the lead with `--json` in a mount namespace of its own, after a shell has mounted something over the root,
-/// which is its `$0`; nothing where such a namespace can not be had.
-fn mounted(lead: &Lead, mount: &str, arguments: &[String]) -> Option<Ran> {
-    let command = lead.command(Vec::<String>::new());
-    let program = command.get_program().to_owned();
-    let environment =
-        command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
-    let output = Command::new("unshare")
-        .args(["-m", "sh", "-c", &format!("{mount} && exec \"$@\"")])
-        .arg(lead.root())
-        .arg(program)
-        .args(arguments)
-        .arg("--json")
-        .env_clear()
-        .envs(environment)
-        .output()
-        .unwrap();
-    let refused = String::from_utf8_lossy(&output.stderr).contains("unshare:");
-    (!refused).then(|| Ran::from(output))
-}
-
 #[test]
 fn a_read_only_file_system() {
     let lead = Lead::new();
@@ -208,13 +187,13 @@ fn a_read_only_file_system() {
     let id = ran.answer()["task_id"].as_str().unwrap().to_owned();
     support::until("the supervisor to leave", || lead.everything().is_empty().then_some(()));
     let read_only = "mount --bind \"$0\" \"$0\" && mount -o remount,bind,ro \"$0\"";
-    let Some(status) = mounted(&lead, read_only, &["status".to_owned(), id]) else {
+    let Some(status) = lead.mounted(read_only, &["status".to_owned(), id]) else {
         testkit::real::skip("a_read_only_file_system", "no mount namespace of our own");
         return;
     };
     assert_eq!(status.code, 0, "{status:?}");
     assert_eq!(status.answer()["publication"], "committed");
-    let dispatch = mounted(&lead, read_only, &lead.dispatch_arguments("offline:survey", "x", &[])).unwrap();
+    let dispatch = lead.mounted(read_only, &lead.dispatch_arguments("offline:survey", "x", &[])).unwrap();
     refused(&dispatch, "root_invalid");
 }
 
@@ -224,17 +203,17 @@ fn a_disk_with_less_free_space_than_every_turn_is_stopped_at() {
     fs::create_dir(lead.root()).unwrap();
     let small = "mount -t tmpfs -o size=60m,mode=700 none \"$0\"";
     let dispatch = lead.dispatch_arguments("offline:survey", "x", &[]);
-    let Some(ran) = mounted(&lead, small, &dispatch) else {
+    let Some(ran) = lead.mounted(small, &dispatch) else {
         testkit::real::skip("a_disk_with_less_free_space", "no mount namespace of our own");
         return;
     };
     assert_eq!((ran.code, ran.failure().as_str()), (1, "storage_full"), "{ran:?}");
     assert_eq!(ran.answer()["admission"], "not-admitted");
     let nothing_written = format!("{small} && \"$@\"; test -z \"$(ls -A \"$0\")\" && echo '{{}}'; exit");
-    assert_eq!(mounted(&lead, &nothing_written, &dispatch).unwrap().code, 0);
+    assert_eq!(lead.mounted(&nothing_written, &dispatch).unwrap().code, 0);
     let workspace = lead.workspace().display().to_string();
     let preflight = ["preflight", "--provider", "offline:survey", "--cwd", &workspace];
-    let ran = mounted(&lead, small, &preflight.map(str::to_owned)).unwrap();
+    let ran = lead.mounted(small, &preflight.map(str::to_owned)).unwrap();
     assert_eq!((ran.code, ran.failure().as_str()), (2, "storage_full"), "{ran:?}");
 }
 

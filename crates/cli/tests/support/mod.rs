@@ -183,6 +183,27 @@ impl Lead {
         self.json(arguments)
     }
 
+    /// A command with `--json` in a mount namespace of its own, after a shell has mounted something over the root,
+    /// which is its `$0`; nothing where such a namespace can not be had.
+    pub(crate) fn mounted(&self, mount: &str, arguments: &[String]) -> Option<Ran> {
+        let command = self.command(Vec::<String>::new());
+        let program = command.get_program().to_owned();
+        let environment =
+            command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
+        let output = Command::new("unshare")
+            .args(["-m", "sh", "-c", &format!("{mount} && exec \"$@\"")])
+            .arg(self.root())
+            .arg(program)
+            .args(arguments)
+            .arg("--json")
+            .env_clear()
+            .envs(environment)
+            .output()
+            .unwrap();
+        let refused = String::from_utf8_lossy(&output.stderr).contains("unshare:");
+        (!refused).then(|| Ran::from(output))
+    }
+
     /// Waits for the end of a task in another process than the one that dispatched it.
     pub(crate) fn collect(&self, id: &str) -> Ran {
         self.json(["collect", id, "--watch", "60s"])
