@@ -20,7 +20,7 @@ pub(crate) struct List {
     /// Only tasks that were admitted at most so long ago, such as 24h
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]
     pub(crate) since: Option<Span>,
-    /// At most so many
+    /// At most so many, up to 3000
     #[arg(long, value_name = "N", default_value_t = LIST_DEFAULT_COUNT, value_parser = clap::value_parser!(u32).range(1..=i64::from(LIST_MAX_COUNT)), allow_hyphen_values = true)]
     pub(crate) limit: u32,
     #[command(flatten)]

@@ -49,11 +49,12 @@ pub(crate) fn retention(retention: &Retention) -> String {
         amount::of(retention.pruned_count, "task", "tasks"),
         amount::bytes(retention.freed_bytes)
     );
+    let pruned = if retention.dry_run { "would go" } else { "pruned  " };
     for id in &retention.pruned {
-        text.push_str(&format!("pruned  {id}\n"));
+        text.push_str(&format!("{pruned}  {id}\n"));
     }
     for kept in &retention.kept {
-        text.push_str(&format!("kept    {}  {}\n", kept.task_id, safe::one_line(&kept.why)));
+        text.push_str(&format!("kept      {}  {}\n", kept.task_id, safe::one_line(&kept.why)));
     }
     let shown = (retention.pruned.len() + retention.kept.len()) as u64;
     let others = retention.pruned_count + retention.kept_count - shown;
