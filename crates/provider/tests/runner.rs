@@ -249,7 +249,7 @@ fn grok_writes_its_login_and_gemini_writes_nothing() {
         launch.effective_config.writable_roots.iter().map(|root| root.as_str().to_owned()).collect()
     };
     let host = FakeHost::new().file("/opt/bin/delegation-grok", b"\x7fELF runner");
-    let state = ["/home/u/.grok", "/home/u/.local/share/delegation-kit"];
+    let state = ["/home/u/.grok"];
     for lane in ["builder", "frontend-builder"] {
         let writes = asked("grok:run", lane, Permission::WorkspaceWrite);
         assert_eq!(roots(&writes, &host), [&state[..], &["/home/u/work"]].concat(), "{lane}");

@@ -136,12 +136,21 @@ pub(crate) fn inspect(workspace: &Path, git: Option<&Git>) -> (Repository, Optio
     (Repository::Known(facts), Some(listing))
 }
 
-/// Where the workspace lies below the nearest folder that has a `.git`, without asking git: outside
+/// Where the workspace lies below the nearest folder that git could take for a working tree, without asking git: outside
 /// of a repository no process is needed.
 fn prefix_in_working_tree(workspace: &Path) -> Option<PathBuf> {
     let workspace = workspace.canonicalize().ok()?;
-    let top = workspace.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok())?;
+    let top = workspace.ancestors().find(|folder| is_repository(&folder.join(".git")))?;
     Some(workspace.strip_prefix(top).ok()?.to_owned())
+}
+
+/// An empty folder of that name is none: sandboxes leave such behind.
+fn is_repository(dot_git: &Path) -> bool {
+    match dot_git.symlink_metadata() {
+        Ok(found) if found.is_dir() => dot_git.join("HEAD").symlink_metadata().is_ok(),
+        Ok(_) => true,
+        Err(_) => false,
+    }
 }
 
 fn refusal(errors: &[u8]) -> String {
@@ -301,6 +310,8 @@ mod tests {
         let workspace = tempfile::tempdir().unwrap();
         assert!(matches!(inspect(workspace.path(), None), (Repository::None, None)));
         std::fs::create_dir(workspace.path().join(".git")).unwrap();
+        assert!(matches!(inspect(workspace.path(), None), (Repository::None, None)));
+        std::fs::write(workspace.path().join(".git/HEAD"), "ref: refs/heads/main\n").unwrap();
         assert!(matches!(inspect(workspace.path(), None), (Repository::Unknown(_), None)));
     }
 }

@@ -169,7 +169,8 @@ fn a_program_that_does_not_run_here() {
 
 #[test]
 fn an_archive_with_more_than_a_release_holds() {
-    let spoil: [(&str, fn(&Path)); 3] = [
+    type Spoil = fn(&Path);
+    let spoil: [(&str, Spoil); 3] = [
         ("a program of another name, ls", |bin| write_program(&bin.join("ls"), "#!/bin/sh\n")),
         ("holds a link", |bin| {
             fs::remove_file(bin.join("delegate-run")).expect("a program");

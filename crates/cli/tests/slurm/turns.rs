@@ -46,11 +46,8 @@ fn a_job_asks_for_what_the_turn_needs_and_the_settings_say() {
     let Some(world) = World::new("a_job_asks_for_what_the_turn_needs_and_the_settings_say") else { return };
     fs::create_dir(world.home().join(".config")).unwrap();
     let settings = world.home().join(".config/delegation.toml");
-    fs::write(
-        &settings,
-        "[slurm]\npartition = \"other\"\noptions = [\"--nodelist=node2\", \"--time=1\", \"--nice=7\"]\n",
-    )
-    .unwrap();
+    fs::write(&settings, "[slurm]\npartition = \"other\"\noptions = [\"--nodelist=node2\", \"--nice=7\"]\n")
+        .unwrap();
     let (id, gate) = world.dispatch_held("go", &["--budget", "10m"]);
     assert_eq!(world.until_running(&id), "node2");
     let job = world.job(&id);

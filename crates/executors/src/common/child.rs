@@ -245,15 +245,17 @@ impl Running<'_> {
         let deadline = Instant::now() + limit;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            if let Some(ending) = self.child.wait(interval.min(left), &[self.signals.fd()])? {
+            let ending = self.child.wait(interval.min(left), &[self.signals.fd()])?;
+            // Asked first: who ends a whole tree ends the child too, which may be the faster one to obey.
+            if let Some(signal) = self.signals.take() {
+                return self.stop(self.grace_when_interrupted).map(|()| End::Interrupted(signal));
+            }
+            if let Some(ending) = ending {
                 return match ending {
                     Ending::Exited(code) => Ok(End::Exited(code)),
                     Ending::Signalled(signal) => Ok(End::Signalled(signal)),
                     Ending::Ended => Err(LaunchError::Other("nobody knows how the child ended".to_owned())),
                 };
-            }
-            if let Some(signal) = self.signals.take() {
-                return self.stop(self.grace_when_interrupted).map(|()| End::Interrupted(signal));
             }
             if Instant::now() >= deadline {
                 return self.stop(self.grace).map(|()| End::TimedOut);

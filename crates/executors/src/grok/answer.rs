@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::USAGE_MODEL;
+use super::{GROK, USAGE_MODEL};
 
 /// What is read of it. The model's thought is not.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -48,7 +48,15 @@ const TURNS: &[&str] = &["numTurns", "num_turns", "turns"];
 
 /// The vendor has changed between the two ways of writing names.
 fn member<'a>(members: &'a Map<String, Value>, names: &[&str]) -> Option<&'a Value> {
-    names.iter().find_map(|name| members.get(*name)).filter(|value| !value.is_null())
+    names.iter().find_map(|name| members.get(*name).filter(|value| !value.is_null()))
+}
+
+/// The model that the answer names: where it names several, or names one by something that is no text, one that is not the pin.
+fn content_model(members: &Map<String, Value>) -> Option<String> {
+    let named = MODEL.iter().filter_map(|name| members.get(*name)).filter(|value| !value.is_null());
+    let names: Vec<&str> = named.map(|value| value.as_str().unwrap_or_default()).collect();
+    let name = names.iter().find(|name| **name != GROK.model).or_else(|| names.first());
+    name.map(|name| (*name).to_owned())
 }
 
 impl Answer {
@@ -59,7 +67,7 @@ impl Answer {
         Self {
             text: text(&["text"]).unwrap_or_default(),
             stop_reason: text(STOP).map(|word| plain(&word)),
-            content_model: text(MODEL),
+            content_model: content_model(&members),
             turns: member(&members, TURNS).and_then(Value::as_u64),
             participants: participants(&members),
         }
@@ -180,6 +188,20 @@ mod tests {
         assert!(read.has_usage_model());
         assert_eq!((read.turns, read.stop_reason.as_deref()), (Some(3), Some("endturn")));
         assert_eq!(read.content_model, None);
+    }
+
+    #[test]
+    fn another_model_hides_behind_no_other_name() {
+        let pin = GROK.model;
+        for (members, named) in [
+            (json!({"model": pin}), Some(pin)),
+            (json!({"model": null}), None),
+            (json!({"model": null, "modelId": "other"}), Some("other")),
+            (json!({"model": pin, "content_model": "other"}), Some("other")),
+            (json!({"model": 4}), Some("")),
+        ] {
+            assert_eq!(answer(&members).content_model.as_deref(), named, "{members}");
+        }
     }
 
     #[test]

@@ -161,12 +161,13 @@ pub(crate) static GROK: Runner = Runner {
         sign_in: "grok login",
     }),
     timeout_name: Some("DELEGATION_GROK_TIMEOUT_SECONDS"),
-    state: &[".grok", ".local/share/delegation-kit"],
-    state_names: &["DELEGATION_DATA_HOME", "DELEGATION_GROK_HOME"],
+    // Not the archive of programs: what a turn could change there, every later run would execute.
+    state: &[".grok"],
+    state_names: &["DELEGATION_GROK_HOME"],
     further_artifacts: &[],
     fence_limits: &[
         "Grok's own sandbox holds grok, and a run whose sandbox does not say that it is enforced publishes nothing.",
-        "Our write fence limits the runner and grok to the login, the data home, the task's directories and, in the builder lanes, \
+        "Our write fence limits the runner and grok to the login, the task's directories and, in the builder lanes, \
          the workspace.",
         "Reading and the network are not limited by us.",
     ],

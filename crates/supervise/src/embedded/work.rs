@@ -66,6 +66,8 @@ pub(super) struct Work<'a> {
     next_scan: Instant,
     /// Something could not be looked at, so nothing can be said to be idle.
     is_blind: bool,
+    /// The root was not in its place at the last scan.
+    is_gone: bool,
 }
 
 impl<'a> Work<'a> {
@@ -97,6 +99,7 @@ impl<'a> Work<'a> {
             queue: Queue::new(options.timing),
             next_scan: Instant::now(),
             is_blind: false,
+            is_gone: false,
         }
     }
 
@@ -129,11 +132,11 @@ impl<'a> Work<'a> {
             self.heed_hints();
             if self.next_scan <= Instant::now() && (!self.is_idle() || self.hints.is_none()) {
                 log::bound();
-                if self.root.is_gone() {
-                    log::line("supervisor leaves: its root is gone");
-                    return Ok(Stop::Gone);
-                }
                 self.scan();
+            }
+            if self.is_gone {
+                log::line("supervisor leaves: its root is gone");
+                return Ok(Stop::Gone);
             }
             self.heed_timers();
             self.start_runners()?;
@@ -159,6 +162,7 @@ impl<'a> Work<'a> {
             }
         };
         self.next_scan = Instant::now() + period;
+        self.is_gone = self.root.is_gone();
         let open = match self.root.open_tasks() {
             Ok(mut open) => {
                 open.sort_unstable();
