@@ -88,9 +88,13 @@ fn canonical(path: &Path) -> io::Result<PathBuf> {
                 return Ok(resolved);
             }
             Err(fault) if fault.kind() == io::ErrorKind::NotFound => {
-                // A link that leads nowhere can not be made into a directory; `..` behind a missing part has no meaning.
-                if existing.symlink_metadata().is_ok() {
-                    return Err(fault);
+                match existing.symlink_metadata() {
+                    // A link that leads nowhere can not be made into a directory.
+                    Ok(found) if found.is_symlink() => return Err(fault),
+                    // Another caller has made it this moment.
+                    Ok(_) => continue,
+                    // `..` behind a missing part has no meaning.
+                    Err(_) => {}
                 }
                 match (existing.components().next_back(), existing.parent()) {
                     (Some(Component::Normal(name)), Some(parent)) => {

@@ -106,6 +106,10 @@ impl<'a> Monitor<'a> {
                     StopCause::Supervisor
                 }
             }
+            // It was the faster one to find the disk full.
+            StopCause::None if ending != Ending::Exited(0) && self.lacks_space(&self.sizes()) => {
+                StopCause::DiskFull
+            }
             cause => cause,
         };
         let ended = Ended { rewritten: self.rewritten, ..Ended::of(ending, cause, launched.recovered) };
@@ -173,9 +177,7 @@ impl<'a> Monitor<'a> {
         if self.is_over_cap(look) {
             return Some(StopCause::OutputLimit);
         }
-        if streams::free_space(self.task)
-            .is_ok_and(|free| free < FREE_SPACE_FLOOR_BYTES.saturating_add(look.stdout_bytes))
-        {
+        if self.lacks_space(look) {
             return Some(StopCause::DiskFull);
         }
         if let Some(limit) = limits.first_output
@@ -198,8 +200,13 @@ impl<'a> Monitor<'a> {
 
     /// Whether the turn must not write any more.
     fn is_flood(&self, look: &Look) -> bool {
+        self.is_over_cap(look) || self.lacks_space(look)
+    }
+
+    /// Whether less is free than is kept beside the present output.
+    fn lacks_space(&self, look: &Look) -> bool {
         let floor = FREE_SPACE_FLOOR_BYTES.saturating_add(look.stdout_bytes);
-        self.is_over_cap(look) || streams::free_space(self.task).is_ok_and(|free| free < floor)
+        streams::free_space(self.task).is_ok_and(|free| free < floor)
     }
 
     /// Whether a stream or artifact is larger than the cap.
