@@ -28,7 +28,11 @@ fn the_cluster_example() {
         .unwrap();
     let printed = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{printed}\n{}", String::from_utf8_lossy(&output.stderr));
-    for part in ["\"verdict\":\"committed\"", "\"kind\":\"slurm\"", "COMPLETED", "\"host_name\":\"node"] {
+    let id = "00000000000000000000000000000002";
+    let job = format!(":{id} ");
+    for part in ["\"verdict\":\"committed\"", "\"kind\":\"slurm\"", &job, "\"host_name\":\"node"] {
         assert!(printed.contains(part), "{part}: {printed}");
     }
+    // The outcome is there before the job is over.
+    world.until_job_is(id, "COMPLETED");
 }
