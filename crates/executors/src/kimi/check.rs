@@ -6,9 +6,9 @@ use super::knobs::{Knobs, LoginMode};
 use super::lane::Lane;
 use super::probe::{self, Runtime};
 use super::report::{self, Availability};
-use crate::common::diagnostic::json_file;
 use crate::common::exit::{Exit, Refusal};
 use crate::common::program::{Call, Done};
+use crate::common::report::json_file;
 
 pub(super) fn check(call: &Call<'_>, json: bool) -> Result<Done, Refusal> {
     let family = call.family;

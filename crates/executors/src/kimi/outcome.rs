@@ -15,7 +15,6 @@ use super::probe::Runtime;
 use super::report::{self, Seen};
 use crate::common::child::{End, Ended};
 use crate::common::clock::Start;
-use crate::common::diagnostic::json_file;
 use crate::common::evaluation::Manifest;
 use crate::common::exit::{Exit, Failure, Phase};
 use crate::common::family::Family;
@@ -23,6 +22,7 @@ use crate::common::gate::Admitted;
 use crate::common::place::Places;
 use crate::common::program::{Done, say};
 use crate::common::publish::{self, Member};
+use crate::common::report::json_file;
 
 /// A run that is prepared.
 pub(super) struct Work<'a> {
