@@ -23,7 +23,7 @@ use crate::common::line::RunLine;
 use crate::common::place::{DebugRule, PathRules, Places};
 use crate::common::program::{Call, Done};
 use crate::common::prompt::Prompt;
-use crate::common::report::json_file;
+use crate::common::report::printed;
 use crate::common::run_directory::RunDirectory;
 
 const EVALUATED_LANE: &str = "policy-annotation";
@@ -79,8 +79,7 @@ pub(super) fn run(call: &Call<'_>, line: &RunLine) -> Result<Done, Refusal> {
     if line.preflight_only()
         && let Some(manifest) = &manifest
     {
-        let receipt = json_file(&manifest.preflight(&admitted));
-        return Ok(Done::Text(String::from_utf8_lossy(&receipt).into_owned()));
+        return Ok(printed(&manifest.preflight(&admitted)));
     }
     let run_directory = RunDirectory::create(call.family)?;
     let home = Home::build(lane, &runtime.ripgrep, &run_directory)?;
