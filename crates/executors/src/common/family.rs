@@ -25,11 +25,14 @@ pub struct Family {
     /// Commands beside `check` and `run`.
     pub commands: &'static [OwnCommand],
     /// Where the gates are read before the command line, so that even `--help` fails where they are bad: what they must say
-    /// beyond the rules for all of them (GLM, runners.md 2.1). The error is 78.
-    pub gates_first: Option<fn(&Gates) -> Result<(), Refusal>>,
+    /// beyond the rules for all of them (GLM, runners.md 2.1).
+    pub gates_first: Option<GateDemand>,
     /// Usage, one or more lines, behind the line of the shared flags; ends with a line feed or is empty.
     pub usage: &'static str,
 }
+
+/// What one family demands of valid gates. The error is 78.
+pub type GateDemand = fn(&Gates) -> Result<(), Refusal>;
 
 /// A flag of `run`.
 #[derive(Clone, Copy, Debug)]
