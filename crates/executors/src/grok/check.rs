@@ -8,9 +8,9 @@ use super::lane::Lane;
 use super::probe;
 use super::report::{self, members};
 use super::{GROK, USAGE_MODEL};
-use crate::common::diagnostic::json_file;
 use crate::common::exit::{Exit, Refusal};
 use crate::common::program::{Call, Done, Stop, ended};
+use crate::common::report::json_file;
 
 pub(super) fn check(call: &Call<'_>, json: bool) -> Result<Done, Refusal> {
     ended(answer(call, json))

@@ -1,5 +1,6 @@
 //! What the user sets beside the command line (runners.md 4.1).
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -19,6 +20,14 @@ pub(super) enum LoginMode {
 }
 
 impl LoginMode {
+    /// Accepts the name of a mode.
+    ///
+    /// # Errors
+    /// 64.
+    pub(super) fn check(name: &OsStr) -> Result<(), Refusal> {
+        Self::of(&name.to_string_lossy()).map(drop)
+    }
+
     /// The mode of that name.
     ///
     /// # Errors

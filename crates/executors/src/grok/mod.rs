@@ -22,8 +22,10 @@ mod run;
 use std::process::ExitCode;
 
 use crate::common::exit::{Exit, Refusal};
-use crate::common::family::{EVALUATION_MANIFEST, Family, Flag, PREFLIGHT_ONLY};
+use crate::common::family::{EVALUATION_MANIFEST, Family, Flag, FlagValue, OwnCommand, PREFLIGHT_ONLY};
 use crate::common::program::{self, Action, Call, Done};
+
+use knobs::LoginMode;
 
 /// The one effort.
 const EFFORT: &str = "high";
@@ -40,9 +42,13 @@ pub static GROK: Family = Family {
     lanes: &["builder", "frontend-builder", "policy-annotation"],
     unknown_lane: Exit::Usage,
     efforts: &[EFFORT],
-    flags: &[EVALUATION_MANIFEST, PREFLIGHT_ONLY, Flag { name: LOGIN_FLAG, takes_value: true }],
-    commands: &[PIN_COMMAND],
-    gates_first: false,
+    flags: &[
+        EVALUATION_MANIFEST,
+        PREFLIGHT_ONLY,
+        Flag { name: LOGIN_FLAG, value: FlagValue::Checked(LoginMode::check) },
+    ],
+    commands: &[OwnCommand { name: PIN_COMMAND, check: pin::check }],
+    gates_first: None,
     usage: "\
   --oauth MODE          serialized: one run at a time keeps the login; shared: several runs share it
   --evaluation-manifest FILE   what an evaluation is bound to

@@ -80,6 +80,14 @@ fn archive_one(call: &Call<'_>, line: &Line) -> Result<Done, Stop> {
     }
 }
 
+/// Accepts the words behind the command.
+///
+/// # Errors
+/// 64.
+pub(super) fn check(words: &[OsString]) -> Result<(), Refusal> {
+    parse(words).map(drop)
+}
+
 fn parse(words: &[OsString]) -> Result<Option<Line>, Refusal> {
     let mut line = Line::default();
     let mut words = words.iter();

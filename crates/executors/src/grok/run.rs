@@ -14,9 +14,8 @@ use super::limits::EVALUATION_MAX_SECONDS;
 use super::login::Login;
 use super::outcome::Work;
 use super::probe;
-use crate::common::child::{self, KILL_GRACE, Launch};
+use crate::common::child::{self, KILL_GRACE, Launch, NewFiles};
 use crate::common::clock::Start;
-use crate::common::diagnostic::json_file;
 use crate::common::environment::ChildEnvironment;
 use crate::common::evaluation::{self, ManifestRules, POLICY_ANNOTATION_SCHEMA};
 use crate::common::exit::Refusal;
@@ -24,6 +23,7 @@ use crate::common::line::RunLine;
 use crate::common::place::{DebugRule, PathRules, Places};
 use crate::common::program::{Call, Done, Stop, ended};
 use crate::common::prompt::Prompt;
+use crate::common::report::json_file;
 use crate::common::run_directory::RunDirectory;
 
 const EVALUATED_LANE: &str = "policy-annotation";
@@ -99,6 +99,7 @@ fn attempt(call: &Call<'_>, line: &RunLine) -> Result<Done, Stop> {
         fence: Fence::Theirs,
         limit,
         grace: KILL_GRACE,
+        new_files: NewFiles::of_run(lane.edits()),
     };
     let start = Start::now();
     let work =

@@ -1,8 +1,10 @@
 //! What the user sets beside the command line (runners.md 3.1).
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::LOGIN_FLAG;
 use super::limits::{
     GRACE_MAX_SECONDS, HEARTBEAT_DEFAULT_SECONDS, HEARTBEAT_MAX_SECONDS, LOGIN_WAIT_DEFAULT_SECONDS,
     LOGIN_WAIT_MAX_SECONDS,
@@ -89,6 +91,14 @@ impl Knobs {
             _ => Ok(()),
         }
     }
+}
+
+/// Accepts the name of a mode on the command line.
+///
+/// # Errors
+/// 64.
+pub(super) fn check_login_mode(mode: &OsStr) -> Result<(), Refusal> {
+    login_mode(&mode.to_string_lossy(), LOGIN_FLAG).map(drop)
 }
 
 /// Reads the name of a mode.

@@ -24,7 +24,7 @@ mod sandbox;
 use std::process::ExitCode;
 
 use crate::common::exit::{Exit, Refusal};
-use crate::common::family::{EVALUATION_MANIFEST, Family, Flag, PREFLIGHT_ONLY};
+use crate::common::family::{EVALUATION_MANIFEST, Family, Flag, FlagValue, OwnCommand, PREFLIGHT_ONLY};
 use crate::common::files;
 use crate::common::program::{self, Action, Call, Done};
 
@@ -58,11 +58,11 @@ pub static KIMI: Family = Family {
     flags: &[
         EVALUATION_MANIFEST,
         PREFLIGHT_ONLY,
-        Flag { name: PROMPT_FLAG, takes_value: true },
-        Flag { name: LOGIN_FLAG, takes_value: true },
+        Flag { name: PROMPT_FLAG, value: FlagValue::Checked(run::check_prompt) },
+        Flag { name: LOGIN_FLAG, value: FlagValue::Checked(knobs::check_login_mode) },
     ],
-    commands: &[PIN_COMMAND],
-    gates_first: false,
+    commands: &[OwnCommand { name: PIN_COMMAND, check: pin::check }],
+    gates_first: None,
     usage: "\
   --prompt TEXT         the prompt itself, in place of --prompt-file
   --oauth MODE          serialized: one run at a time keeps the login; shared: several runs share it

@@ -12,7 +12,7 @@ use super::files::{exists, read_regular, swap};
 use super::knobs::Knobs;
 use super::limits::{PIN_WAIT_SECONDS, PROBE_MAX_SECONDS, RIPGREP_MAX_BYTES};
 use super::ripgrep::{self, PROGRAM, Ripgrep};
-use crate::common::child::{self, KILL_GRACE, Launch};
+use crate::common::child::{self, KILL_GRACE, Launch, NewFiles};
 use crate::common::environment::ChildEnvironment;
 use crate::common::exit::{Exit, Refusal};
 use crate::common::line;
@@ -70,6 +70,14 @@ pub(super) fn pin(call: &Call<'_>, words: &[OsString]) -> Result<Done, Refusal> 
     }
 }
 
+/// Accepts the words behind the command.
+///
+/// # Errors
+/// 64.
+pub(super) fn check(words: &[OsString]) -> Result<(), Refusal> {
+    parse(words).map(drop)
+}
+
 fn parse(words: &[OsString]) -> Result<Option<Line>, Refusal> {
     let mut line = Line::default();
     let mut words = words.iter();
@@ -111,6 +119,7 @@ fn version_line(call: &Call<'_>, run_directory: &RunDirectory, program: &Path) -
         fence: Fence::None,
         limit: Duration::from_secs(PROBE_MAX_SECONDS),
         grace: KILL_GRACE,
+        new_files: NewFiles::Private,
     };
     let ended = child::run(launch, run_directory, call.surroundings, call.signals, &mut |_, _| {});
     let not_ripgrep = || Refusal::usage(format!("{} is no ripgrep", program.display()));

@@ -19,7 +19,7 @@ use super::ripgrep::{self, Ripgrep};
 use super::sandbox::{Confinement, Inside};
 use super::{EFFORT, RUNTIME_MODEL, VENDOR_MODEL};
 use crate::common::ask::version_of;
-use crate::common::child::{self, End, KILL_GRACE, Launch};
+use crate::common::child::{self, End, KILL_GRACE, Launch, NewFiles};
 use crate::common::exit::{Exit, Refusal};
 use crate::common::program::Call;
 use crate::common::run_directory::RunDirectory;
@@ -158,10 +158,11 @@ impl Prober<'_> {
             fence: self.confinement.fence(inside, self.run_directory).map_err(|error| unavailable(&error))?,
             limit: Duration::from_secs(PROBE_MAX_SECONDS),
             grace: KILL_GRACE,
+            new_files: NewFiles::Private,
         };
         let ended =
             child::run(launch, self.run_directory, self.call.surroundings, self.call.signals, &mut |_, _| {});
-        let ended = ended.map_err(|error| unavailable(&error.message()))?;
+        let ended = ended.map_err(|error| error.refusal(&format!("probe {name}")))?;
         match ended.end {
             End::Interrupted(_) => return Err(Refusal::new(Exit::Cancelled, "caller_cancelled")),
             End::TimedOut => return Err(unavailable(&format!("no end within {PROBE_MAX_SECONDS} s"))),

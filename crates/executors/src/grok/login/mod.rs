@@ -138,7 +138,7 @@ pub(super) fn keep_of_probe(knobs: &Knobs, copied: &Copied) -> Result<(), Refusa
 fn read(ambient: &Path) -> Result<Vec<u8>, Refusal> {
     let path = ambient.join(LOGIN);
     let refused = |why: &dyn std::fmt::Display| {
-        Refusal::unavailable(format!("{}: {why}; sign in with: grok login", path.display()))
+        Refusal::login(format!("{}: {why}; sign in with: grok login", path.display()))
     };
     let bytes = read_regular(&path, LOGIN_MAX_BYTES).map_err(|error| refused(&error))?;
     if Tokens::of(&bytes).any { Ok(bytes) } else { Err(refused(&"it holds no login")) }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use serde_json::{Value, json};
-use testkit::deed::{announce, deaf, execute, hang, load, outcome, wait_for, write};
+use testkit::deed::{announce, deaf, execute, hang, load, outcome, stubborn, wait_for, write};
 use testkit::marker::Marker;
 
 /// First argument of a process that is left behind.
@@ -47,6 +47,7 @@ pub(crate) fn turn(prompt: &str) -> ExitCode {
             "wait" => wait_for(Path::new(argument(0))),
             "leave" => leave(),
             "deaf" => deaf(),
+            "stubborn" => stubborn(),
             "hang" => hang(),
             "exit" => std::process::exit(argument(0).parse().unwrap_or(1)),
             other => {
