@@ -8,10 +8,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use executors::kimi::KIMI;
-use kimi_support::{PROGRAM, clear, install, lock_file, ready, wait_for_start};
+use kimi_support::{PROGRAM, install, lock_file, ready, wait_for_start};
 use record::Sha256Digest;
 use serde_json::{Value, json};
 use support::checkout::Checkout;
+use support::runs::clear;
 use support::{Stage, gate_files};
 
 /// A stage and the words of an evaluation of a prompt in it.

@@ -9,16 +9,8 @@ use super::limits::{
 };
 use crate::common::child::KILL_GRACE;
 use crate::common::exit::Refusal;
+use crate::common::login::LoginMode;
 use crate::common::surroundings::Surroundings;
-
-/// How a login is kept when runs refresh it (runners.md 3.6, 3.7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LoginMode {
-    /// One run at a time.
-    Serialized,
-    /// Runs share one copy, and the vendor's own lock orders their refreshes.
-    Shared,
-}
 
 /// Every setting, with its default.
 #[derive(Clone, Debug)]
@@ -46,7 +38,7 @@ impl Knobs {
     pub(super) fn of(surroundings: &Surroundings) -> Result<Self, Refusal> {
         let login_mode = match surroundings.text("DELEGATION_KIMI_OAUTH_MODE")? {
             None => LoginMode::Serialized,
-            Some(mode) => login_mode(&mode, "DELEGATION_KIMI_OAUTH_MODE")?,
+            Some(mode) => LoginMode::of(&mode, "DELEGATION_KIMI_OAUTH_MODE")?,
         };
         let seconds = |name, range| surroundings.number(name, range);
         let grace = seconds("DELEGATION_KIMI_CANCEL_GRACE_SECONDS", 0..=GRACE_MAX_SECONDS)?;
@@ -88,17 +80,5 @@ impl Knobs {
             }
             _ => Ok(()),
         }
-    }
-}
-
-/// Reads the name of a mode.
-///
-/// # Errors
-/// 64.
-pub(super) fn login_mode(mode: &str, said_by: &str) -> Result<LoginMode, Refusal> {
-    match mode {
-        "serialized" => Ok(LoginMode::Serialized),
-        "shared" => Ok(LoginMode::Shared),
-        _ => Err(Refusal::usage(format!("{said_by} must be serialized or shared"))),
     }
 }
