@@ -12,6 +12,7 @@ use record::Sha256Digest;
 use serde_json::{Value, json};
 use support::Stage;
 use support::checkout::Checkout;
+use support::runs::Holder;
 
 /// A stage and the words of an evaluation of a prompt in it.
 fn evaluation(prompt: &str, change: impl FnOnce(&mut Checkout)) -> (Stage, Vec<OsString>, String) {
@@ -112,6 +113,9 @@ fn a_preflight_prints_a_receipt_and_starts_nothing() {
     assert_eq!(receipt["provider_dispatch_started"], false);
     assert_eq!(stage.outputs(), Vec::<String>::new());
     assert!(!lock_file(&stage).exists());
+    let holder = Holder::of(lock_file(&stage));
+    stage.run(&words).refused(75, "another run has the Grok login");
+    drop(holder);
     stage.write("work/.grok/config.toml", "[[hooks]]\n");
     stage.run(&words).refused(69, "isolation contaminated");
 }

@@ -7,7 +7,7 @@ use std::fs;
 
 use grok_support::{ask, install, lock_file, login, ready, wait_for_starts};
 use serde_json::json;
-use support::runs::{Holder, clear, holding, own_words, terminate, told, wait_until};
+use support::runs::{Holder, clear, demand_one_holding, own_words, terminate, told};
 
 const SHARED: &[&str] = &["--allow-provisional", "--oauth", "shared"];
 
@@ -38,25 +38,11 @@ fn a_probe_that_refreshes_has_the_login_to_itself_and_hands_it_to_the_turn() {
     let prompt = "[[RUN: write began]] [[RUN: wait go]] [[RUN: rotate turn]]";
     let started = stage.start(&own_words(&stage, "builder", "first", prompt, &["--allow-provisional"]));
     wait_for_starts(&stage, 1);
-    let held = holding(&lock_file(&stage));
-    let second = || {
-        let output =
-            stage.start(&own_words(&stage, "builder", "second", "x", &["--allow-provisional"])).wait();
-        let (code, said) = told(&output);
-        assert_eq!(code, Some(75), "{said}");
-        assert!(said.contains("another run has the Grok login"), "{said}");
-    };
-    second();
-    stage.write("go-probe", "");
-    wait_until(|| stage.path("work/began").exists());
-    assert_eq!(holding(&lock_file(&stage)), held, "it is one holding, without a gap");
-    assert!(login(&stage).contains("refresh-rotated-probe"), "kept before the turn begins");
-    second();
-    stage.write("work/go", "");
-    let finished = stage.finish(started);
-    assert_eq!((finished.code, finished.stderr.as_str()), (0, ""));
+    let second = || stage.start(&own_words(&stage, "builder", "second", "x", &["--allow-provisional"]));
+    demand_one_holding(&stage, started, &lock_file(&stage), second, || {
+        assert!(login(&stage).contains("refresh-rotated-probe"), "kept before the turn begins");
+    });
     assert!(login(&stage).contains("refresh-rotated-turn"));
-    assert!(!lock_file(&stage).exists());
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::fs;
 use kimi_support::{ask, install, lock_file, login, ready, wait_for_start};
 use serde_json::json;
 use support::Stage;
-use support::runs::{Holder, clear, holding, own_words, terminate, told, wait_until};
+use support::runs::{Holder, clear, demand_one_holding, own_words, terminate, told};
 
 const ALONE: &[&str] = &["--allow-provisional"];
 const SHARED: &[&str] = &["--allow-provisional", "--oauth", "shared"];
@@ -48,23 +48,11 @@ fn a_probe_that_refreshes_has_the_login_to_itself_and_hands_it_to_the_turn() {
     let prompt = "[[KIMI: write began]] [[KIMI: wait go]] [[KIMI: rotate turn]]";
     let started = stage.start(&own_words(&stage, "builder", "first", prompt, ALONE));
     wait_for_start(&stage);
-    let held = holding(&lock_file(&stage));
-    let second = || {
-        let (code, said) = told(&stage.start(&own_words(&stage, "scout", "second", "x", ALONE)).wait());
-        assert_eq!(code, Some(75), "{said}");
-        assert!(said.contains("another run has the Kimi login"), "{said}");
-    };
-    second();
-    stage.write("go-probe", "");
-    wait_until(|| stage.path("work/began").exists());
-    assert_eq!(holding(&lock_file(&stage)), held, "it is one holding, without a gap");
-    assert!(login(&stage).contains("refresh-rotated-probe"), "kept before the turn begins");
-    second();
-    stage.write("work/go", "");
-    let finished = stage.finish(started);
-    assert_eq!((finished.code, finished.stderr.as_str()), (0, ""));
+    let second = || stage.start(&own_words(&stage, "scout", "second", "x", ALONE));
+    demand_one_holding(&stage, started, &lock_file(&stage), second, || {
+        assert!(login(&stage).contains("refresh-rotated-probe"), "kept before the turn begins");
+    });
     assert!(login(&stage).contains("refresh-rotated-turn"));
-    assert!(!lock_file(&stage).exists());
 }
 
 #[test]

@@ -97,5 +97,5 @@ fn read(ambient: &Path) -> Result<Vec<u8>, Refusal> {
         Refusal::unavailable(format!("{}: {why}; sign in with: grok login", path.display()))
     };
     let bytes = read_regular(&path, LOGIN_MAX_BYTES).map_err(|error| refused(&error))?;
-    if tokens::places(&bytes).is_empty() { Err(refused(&"it holds no login")) } else { Ok(bytes) }
+    if tokens::are_there(&bytes) { Ok(bytes) } else { Err(refused(&"it holds no login")) }
 }

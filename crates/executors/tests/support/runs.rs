@@ -91,7 +91,34 @@ impl Drop for Holder {
 }
 
 /// What tells one holding of a lock from the next: each makes its file anew.
-pub(crate) fn holding(file: &Path) -> (u64, i64, i64) {
+fn holding(file: &Path) -> (u64, i64, i64) {
     let metadata = fs::metadata(file).expect("a lock");
     (metadata.ino(), metadata.mtime(), metadata.mtime_nsec())
+}
+
+/// Follows a run whose probe waits for `go-probe` and whose turn writes `work/began` and waits for `work/go`: from the first probe to the
+/// end it is one holding of the lock, `second` is sent away all the time, and `kept` holds before the turn begins.
+pub(crate) fn demand_one_holding(
+    stage: &Stage,
+    started: Started,
+    lock: &Path,
+    second: impl Fn() -> Started,
+    kept: impl FnOnce(),
+) {
+    let demand_busy = || {
+        let (code, said) = told(&second().wait());
+        assert_eq!(code, Some(75), "{said}");
+        assert!(said.contains("another run has the "), "{said}");
+    };
+    let held = holding(lock);
+    demand_busy();
+    stage.write("go-probe", "");
+    wait_until(|| stage.path("work/began").exists());
+    assert_eq!(holding(lock), held, "it is one holding, without a gap");
+    kept();
+    demand_busy();
+    stage.write("work/go", "");
+    let finished = stage.finish(started);
+    assert_eq!((finished.code, finished.stderr.as_str()), (0, ""));
+    assert!(!lock.exists());
 }
