@@ -250,6 +250,23 @@ fn a_damaged_generation_is_replaced_by_the_next_run() {
 }
 
 #[test]
+fn a_publication_that_broke_off_in_its_middle_divides_no_runs() {
+    let mut stage = ready();
+    stage.set("DELEGATION_KIMI_OAUTH_MODE", "shared");
+    assert_eq!(ask(&stage, "scout", "x", &[]).code, 0);
+    let current = fs::read_to_string(shared(&stage, "current")).expect("a generation");
+    clear(&stage);
+    // The user has what was refreshed, and the generation does not yet know that.
+    let refreshed = json!({"access_token": "access-next", "refresh_token": "refresh-next"}).to_string();
+    for place in [shared(&stage, &current).join("credentials/kimi-code.json"), stage.path(CREDENTIAL)] {
+        fs::write(place, &refreshed).expect("written");
+    }
+    assert_eq!(ask(&stage, "scout", "[[KIMI: rotate after]]", &[]).code, 0);
+    assert_eq!(fs::read_to_string(shared(&stage, "current")).ok(), Some(current));
+    assert!(login(&stage).contains("refresh-rotated-after"));
+}
+
+#[test]
 fn what_is_no_regular_file_is_not_copied() {
     for name in ["credentials/kimi-code.json", "oauth/kimi-code", "device_id"] {
         let stage = ready();

@@ -10,12 +10,13 @@ use super::files::{exists, read_regular};
 use super::knobs::Knobs;
 use super::limits::{PROBE_MAX_SECONDS, RIPGREP_MAX_BYTES};
 use super::ripgrep::{self, PROGRAM, Ripgrep};
-use crate::common::child::{self, KILL_GRACE, Launch};
+use crate::common::ask::{Said, ask};
+use crate::common::child::{KILL_GRACE, Launch};
 use crate::common::environment::ChildEnvironment;
 use crate::common::exit::{Exit, Refusal};
 use crate::common::line;
 use crate::common::pin::{Line, Store};
-use crate::common::program::{Call, Done};
+use crate::common::program::{Call, Done, Stop};
 use crate::common::run_directory::RunDirectory;
 
 pub(super) fn pin(call: &Call<'_>, words: &[OsString]) -> Result<Done, Refusal> {
@@ -72,17 +73,14 @@ fn version_line(call: &Call<'_>, run_directory: &RunDirectory, program: &Path) -
         limit: Duration::from_secs(PROBE_MAX_SECONDS),
         grace: KILL_GRACE,
     };
-    let ended = child::run(launch, run_directory, call.surroundings, call.signals, &mut |_, _| {});
-    let not_ripgrep = || Refusal::usage(format!("{} is no ripgrep", program.display()));
-    let ended = ended.map_err(|_| not_ripgrep())?;
-    if let child::End::Interrupted(_) = ended.end {
-        return Err(Refusal::new(Exit::Cancelled, "cancelled"));
+    let said = match ask(launch, run_directory, call) {
+        Ok(said) => said,
+        Err(Stop::Interrupted(_)) => return Err(Refusal::new(Exit::Cancelled, "cancelled")),
+        Err(Stop::Refused(_)) => Said::default(),
+    };
+    let line = said.stdout.lines().next().unwrap_or_default();
+    if said.is_success && ripgrep::is_version(line) {
+        return Ok(line.to_owned());
     }
-    let stdout = ended.stdout.read().unwrap_or_default();
-    let text = String::from_utf8_lossy(&stdout);
-    let line = text.lines().next().unwrap_or_default();
-    if ended.end != child::End::Exited(0) || !ripgrep::is_version(line) {
-        return Err(not_ripgrep());
-    }
-    Ok(line.to_owned())
+    Err(Refusal::usage(format!("{} is no ripgrep", program.display())))
 }

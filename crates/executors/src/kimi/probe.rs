@@ -69,7 +69,6 @@ pub(super) fn probe(call: &Call<'_>, knobs: &Knobs, lane: Lane) -> Result<(Runti
         Err(Stop::Refused(refusal)) => return Err(refusal),
         Err(Stop::Interrupted(_)) => return Err(Refusal::new(Exit::Cancelled, "caller_cancelled")),
     };
-    drop(placed);
     Ok((Runtime { kimi, cli_version, ripgrep, confinement }, login))
 }
 

@@ -11,7 +11,7 @@
 //! The lock in the vendor's directory of the user covers two short sections: joining a generation, and publishing what was
 //! refreshed in it.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, Permissions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use tempfile::NamedTempFile;
 
 use super::{Kept, Kind, UserLogin, private_directory};
 use crate::common::exit::{Exit, Refusal};
-use crate::common::files::{read_regular, replace};
+use crate::common::files::{open_regular, read_regular, replace};
 use crate::common::limits::{GENERATION_RECORD_MAX_BYTES, LOGIN_MAX_BYTES};
 use crate::common::lock::LockError;
 
@@ -255,7 +255,7 @@ impl Generation {
         let mut notes = Vec::new();
         for entry in entries {
             let path = entry?.path();
-            let mut file = match File::open(&path) {
+            let file = match open_regular(&path) {
                 // It has left meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
                 file => file?,
@@ -265,7 +265,7 @@ impl Generation {
                 continue;
             }
             let mut note = String::new();
-            file.read_to_string(&mut note)?;
+            file.take(GENERATION_RECORD_MAX_BYTES).read_to_string(&mut note)?;
             notes.push(note);
         }
         Ok(notes)
