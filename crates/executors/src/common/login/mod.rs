@@ -1,7 +1,7 @@
 //! The user's login at a vendor, which the vendor's program refreshes and which must not be lost (runners.md 3.6, 3.7, 4.6).
 //!
 //! A token that refreshes works once. So whoever starts the vendor's program with a login has the right to it first: alone, by the
-//! lock in the vendor's directory of the user, or with others, who work on one copy ([`generation`]). The right is held from before
+//! lock in the vendor's directory of the user, or with others, who work on one copy ([`Shared`]). The right is held from before
 //! the first probe to the end of the run, and what was refreshed goes back while it is held.
 
 mod generation;
