@@ -3,12 +3,16 @@
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use patch::{LoadedPolicy, Request, Verdict};
+use rustix::pty::OpenptFlags;
 use support::{GOOD, Repository, add, assert_accepted, changing, embedded, plain_git, rules};
 
 /// Every setting of a repository that can name a program.
@@ -112,15 +116,27 @@ impl Marked {
     }
 }
 
-/// Makes the index's record of every tracked file stale.
-fn age(repository: &Repository, names: &[&str]) {
+/// Makes the index's record of files stale, so that git would look at them again and write the index.
+fn age(worktree: &Path, names: &[&str]) {
     for (index, name) in names.iter().enumerate() {
         let past = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000_000 + index as u64);
-        fs::File::options().write(true).open(repository.path(name)).unwrap().set_modified(past).unwrap();
+        fs::File::options().write(true).open(worktree.join(name)).unwrap().set_modified(past).unwrap();
     }
 }
 
-/// The pager alone needs a terminal to be run.
+/// A terminal: its other end, which must stay open, and the end for a program.
+fn terminal() -> (OwnedFd, fs::File) {
+    let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
+    let other_end = rustix::pty::openpt(flags).unwrap();
+    rustix::pty::grantpt(&other_end).unwrap();
+    rustix::pty::unlockpt(&other_end).unwrap();
+    let name = rustix::pty::ptsname(&other_end, Vec::new()).unwrap();
+    let path = Path::new(OsStr::from_bytes(name.as_bytes()));
+    let flags = rustix::fs::OFlags::NOCTTY.bits() as i32;
+    let end = fs::File::options().read(true).write(true).custom_flags(flags).open(path).unwrap();
+    (other_end, end)
+}
+
 #[test]
 fn markers_fire_under_plain_git() {
     let marked = Marked::new();
@@ -134,7 +150,7 @@ fn markers_fire_under_plain_git() {
         fired.extend(marked.fired());
         marked.clear();
     };
-    age(repository, &["src/x.txt", "README"]);
+    age(&repository.work(), &["src/x.txt", "README"]);
     run(&["status"]);
     note();
     // Where a process filters, no single command does.
@@ -162,17 +178,20 @@ fn markers_fire_under_plain_git() {
     run(&["merge", "-q", "-m", "both", "side"]);
     run(&["commit", "--allow-empty"]);
     run(&["ls-remote", "ssh://localhost/nowhere"]);
+    let (other_end, end) = terminal();
+    // A pager is for terminals alone.
+    plain_git(&home, &work).args(["-p", "log", "-1"]).stdout(end).status().unwrap();
+    drop(other_end);
     note();
-    let all = SETTINGS.iter().map(|(_, program)| *program).chain(["hook", "worktree"]);
-    let silent: Vec<&str> = all.filter(|program| !fired.contains(*program)).collect();
-    assert_eq!(silent, ["pager"]);
+    let mut all = SETTINGS.iter().map(|(_, program)| *program).chain(["hook", "worktree"]);
+    assert_eq!(all.find(|program| !fired.contains(*program)), None);
 }
 
 #[test]
 fn no_marker_fires_under_the_verifier() {
     let marked = Marked::new();
     let repository = &marked.repository;
-    age(repository, &["src/x.txt", "README"]);
+    age(&repository.work(), &["src/x.txt", "README"]);
     let before = State::of(&repository.work());
     assert_accepted(&repository.check(GOOD));
     for refused in [GOOD.replace("-two", "-2"), add(".gitattributes"), "prose\n".to_owned()] {
@@ -211,12 +230,15 @@ impl State {
     }
 }
 
-/// Checks an accepted and a refused patch against a worktree, and that nothing around it changed.
+/// Checks an accepted and a refused patch against a worktree, and that nothing around it changed; then the same
+/// with stale timestamps.
 fn untouched(root: &Path, request: &Request, repository: &Repository) {
-    untouched_under(root, request, repository, &embedded());
+    unchanged(root, request, repository, &embedded());
+    age(&request.workdir, &["src/x.txt", "README"]);
+    unchanged(root, request, repository, &embedded());
 }
 
-fn untouched_under(root: &Path, request: &Request, repository: &Repository, policy: &LoadedPolicy) {
+fn unchanged(root: &Path, request: &Request, repository: &Repository, policy: &LoadedPolicy) {
     let before = State::of(root);
     let accepted = repository.judge(request, policy);
     assert_accepted(&accepted);
@@ -233,8 +255,12 @@ fn untouched_under(root: &Path, request: &Request, repository: &Repository, poli
 fn a_repository_with_stale_timestamps() {
     let repository = Repository::new();
     repository.commit_all();
-    age(&repository, &["src/x.txt", "README"]);
     untouched(&repository.work(), &repository.request(GOOD), &repository);
+    // They were stale for git: left to itself, it writes the index.
+    let index = || fs::read(repository.path(".git/index")).unwrap();
+    let before = index();
+    repository.git(&["status"]);
+    assert_ne!(index(), before);
 }
 
 #[test]
@@ -343,7 +369,8 @@ fn a_repository_with_many_files() {
         }
     }
     repository.commit_all();
-    untouched(&repository.work(), &repository.request(GOOD), &repository);
+    age(&repository.work(), &["src/x.txt", "README"]);
+    unchanged(&repository.work(), &repository.request(GOOD), &repository, &embedded());
 }
 
 #[test]

@@ -61,8 +61,9 @@ fn a_storm_of_five_hundred_ends_and_is_counted() {
 fn a_storm_that_goes_on_ends() {
     let Some(node) = node("endless") else { return };
     let (mut reader, writer) = pipe();
-    // Each shell leaves two sleepers behind and goes on as another process.
-    let script = "f() { sleep 100 & sleep 100 & echo more; f & }; f; wait";
+    // Each shell leaves two sleepers behind and goes on as another process. The first may see theirs before it is hit,
+    // so it must not go by itself.
+    let script = "f() { sleep 100 & sleep 100 & echo more; f & }; f; wait; exec sleep 100";
     let (mut child, tree) = start(shell(script, writer), &node);
     for _ in 0..20 {
         assert_eq!(line(&mut reader), "more");

@@ -9,22 +9,29 @@ use record::seal::Seal;
 use record::words::{ReasonCode, StopCause, Verdict};
 use store::{Loaded, Root, RunLock, StoreError, Task};
 
+use crate::context::Context;
 use crate::evidence::{self, Ended, Sealing};
 use crate::ground::{Remains, apart};
 use crate::publish::{commit, cut_to_the_seal, refusal};
 use crate::recover::{Place, everything, place};
-use crate::{containment, launch, points, stop};
+use crate::{containment, launch, observe, points, stop};
 
 /// Brings the task to its outcome.
 ///
 /// # Errors
 /// A sentence: its processes can not be seen from here or can not be ended, or the storage refuses. Trying again is harmless.
-pub(crate) fn end(root: &Root, task: &Task, lock: &RunLock, remains: &Remains) -> Result<(), String> {
+pub(crate) fn end(
+    context: &Context,
+    root: &Root,
+    task: &Task,
+    lock: &RunLock,
+    remains: &Remains,
+) -> Result<(), String> {
     let sentence = |error: StoreError| error.to_string();
     let seal = match task.read_apart::<Seal>().map_err(sentence)? {
         Some(seal) => seal,
         None => {
-            let ended = ended(task, &remains.why)?;
+            let ended = ended(task, &remains.why, || observe::job_is_over(context, root, task))?;
             evidence::bring_to_seal(&sealing(root, task, lock, remains), ended)?
         }
     };
@@ -54,7 +61,7 @@ pub(crate) fn conclude(
 /// # Errors
 /// Something still runs, or it can not be seen from here.
 pub(crate) fn end_processes(task: &Task) -> Result<(), String> {
-    ended(task, "").and_then(|mut ended| ended.sweep())
+    ended(task, "", || false).and_then(|mut ended| ended.sweep())
 }
 
 /// Whether a process of a task that was launched on this machine is left.
@@ -70,7 +77,8 @@ fn tree(task: &Task) -> Tree {
     }
 }
 
-fn ended(task: &Task, why: &str) -> Result<Ended, String> {
+/// `job_is_over` asks the supervisor of a turn whose processes can not be seen from here.
+fn ended(task: &Task, why: &str, job_is_over: impl FnOnce() -> bool) -> Result<Ended, String> {
     let cause = match stop::is_requested(task) {
         Ok(true) => StopCause::User,
         _ => StopCause::None,
@@ -82,6 +90,8 @@ fn ended(task: &Task, why: &str) -> Result<Ended, String> {
         Some(Place::EarlierBoot) => {
             Ok(Ended { unswept: Some(everything(task).into()), ..Ended::lost(cause, why) })
         }
+        // What the other machine still runs of it, its supervisor ends.
+        Some(Place::Elsewhere) if job_is_over() => Ok(Ended::lost(cause, why)),
         Some(Place::Elsewhere | Place::Undetermined) => {
             Err(format!("{why}; whether the task {} still runs can not be seen from here", task.id()))
         }

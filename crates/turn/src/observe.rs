@@ -32,6 +32,12 @@ pub(crate) fn owner(context: &Context, task: &Task) -> Result<Box<dyn Supervisor
     Ok(of_kind(context, recorded.unwrap_or(context.supervisor)))
 }
 
+/// Whether the supervisor of a task says that its job is over: all that can be known of a turn whose processes can not be seen
+/// from here.
+pub(crate) fn job_is_over(context: &Context, root: &Root, task: &Task) -> bool {
+    owner(context, task).is_ok_and(|owner| owner.view(root, task).state == SupervisorState::Ended)
+}
+
 /// The supervisor of that kind, with the lead's settings.
 pub(crate) fn of_kind(context: &Context, kind: SupervisorKind) -> Box<dyn Supervisor> {
     let settings = supervise::Settings {

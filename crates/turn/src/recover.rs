@@ -162,9 +162,12 @@ pub(crate) fn recover(
     }
 }
 
+/// Why a turn ends whose records no longer say which process it was.
+pub(crate) const UNREADABLE: &str = "the records of the launch are damaged";
+
 /// The end of a turn whose records no longer say which process it was: what carries its mark is ended.
 pub(crate) fn unreadable(task: &Task, cause: StopCause) -> Ended {
-    let ended = Ended::lost(cause, "the records of the launch are damaged");
+    let ended = Ended::lost(cause, UNREADABLE);
     Ended { unswept: Some(everything(task).into()), ..ended }
 }
 

@@ -7,7 +7,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use record::TaskId;
-use record::answer::SupervisorState;
 use record::outcome::Outcome;
 use record::submission::Submission;
 use store::{Root, Task};
@@ -38,8 +37,8 @@ pub(crate) fn look_after(context: &Context, root: &Root, task: &Task) -> Result<
     }
     let owner = observe::owner(context, task);
     // Asked when there is no runner here that could know more.
-    let is_over = || owner.as_ref().is_ok_and(|owner| owner.view(root, task).state == SupervisorState::Ended);
-    let needed = matches!(task.run_locked(), Ok(false)) && needs_a_runner(task, is_over);
+    let job_is_over = || observe::job_is_over(context, root, task);
+    let needed = matches!(task.run_locked(), Ok(false)) && needs_a_runner(task, job_is_over);
     // Asked last: whoever sealed the turn in between has let go of the lock.
     if needed && matches!(task.run_locked(), Ok(false)) {
         start_runner(context, root, task);
@@ -52,14 +51,14 @@ pub(crate) fn look_after(context: &Context, root: &Root, task: &Task) -> Result<
 }
 
 /// Whether a task that nobody acts on has lost its runner here, or belongs to nobody who would start one.
-fn needs_a_runner(task: &Task, is_over: impl FnOnce() -> bool) -> bool {
+fn needs_a_runner(task: &Task, job_is_over: impl FnOnce() -> bool) -> bool {
     match (place(task), ground::read(task)) {
         // All that a runner could do for it.
         (Ok(Some(Place::Here)), Ok(Found::Ruined(_))) => damaged::something_runs(task),
         // Also where nobody starts runners again after a restart of the machine, as a queue does not.
         (Ok(Some(Place::Here | Place::EarlierBoot)), _) => true,
         // A runner here can do something only when the turn is over there.
-        (Ok(Some(Place::Elsewhere)), Ok(Found::Whole(_))) => is_over(),
+        (Ok(Some(Place::Elsewhere)), Ok(Found::Whole(_) | Found::Damaged(_))) => job_is_over(),
         // Nobody can tell any more whose supervisor has it in its queue.
         (Ok(None), Ok(Found::Damaged(_))) => apart::<Submission>(task).is_none(),
         _ => false,

@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use process::TerminationSignals;
 use record::TaskId;
-use record::answer::SupervisorState;
 use record::event::{Event, EventKind};
 use record::json::Record;
 use record::launch::Launch;
@@ -27,7 +26,7 @@ use crate::limits::{RUN_LOCK_PATIENCE, RUN_LOCK_RHYTHM};
 use crate::monitor::Monitor;
 use crate::planning::{self, Planned, Planning};
 use crate::publish::{Publishing, publish, tidy};
-use crate::recover::{Licence, Place, Recovery, licence, place, recover, unreadable};
+use crate::recover::{Licence, Place, Recovery, UNREADABLE, licence, place, recover, unreadable};
 use crate::{admit, containment, damaged, fence, observe, points, stop};
 
 /// How a runner ended (CLI.md "Exit codes").
@@ -89,7 +88,7 @@ fn attempt(context: &Context, id: TaskId) -> Result<(), Leave> {
     let Ground { request, plan, submission } = match ground::read(&task)? {
         Found::Whole(ground) => *ground,
         Found::Damaged(remains) => {
-            return damaged::end(&root, &task, &lock, &remains).map_err(Leave::Failed);
+            return damaged::end(context, &root, &task, &lock, &remains).map_err(Leave::Failed);
         }
         Found::Ruined(error) => {
             damaged::end_processes(&task).map_err(Leave::Failed)?;
@@ -134,11 +133,7 @@ impl Work<'_> {
         match licence(self.task)? {
             Licence::Missing => self.name_the_holder(),
             Licence::Whole(launch) => {
-                let job_is_over = || {
-                    observe::owner(self.context, self.task)
-                        .is_ok_and(|owner| owner.view(self.root, self.task).state == SupervisorState::Ended)
-                };
-                return match recover(self.task, &launch.record, job_is_over)? {
+                return match recover(self.task, &launch.record, || self.job_is_over())? {
                     Recovery::Adopted(launched) => {
                         self.name_the_holder();
                         // The lost runner's lease went with it; another writer may hold it by now, which changes nothing for
@@ -158,6 +153,9 @@ impl Work<'_> {
             Licence::Damaged => {
                 return match place(self.task)? {
                     Some(Place::Here) => Ok((unreadable(self.task, StopCause::None), None)),
+                    Some(Place::Elsewhere) if self.job_is_over() => {
+                        Ok((Ended::lost(StopCause::None, UNREADABLE), None))
+                    }
                     _ => Err(Leave::Failed(format!(
                         "the task {} was launched on another machine; its process can not be seen from here",
                         self.task.id()
@@ -169,6 +167,10 @@ impl Work<'_> {
             Ok(lease) => Ok((self.launch_and_watch()?, lease)),
             Err(ended) => Ok((ended, None)),
         }
+    }
+
+    fn job_is_over(&self) -> bool {
+        observe::job_is_over(self.context, self.root, self.task)
     }
 
     /// Writes into the run lock which process acts on the task: for a diagnosis alone, the turn goes on without.

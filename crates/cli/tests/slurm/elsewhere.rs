@@ -1,5 +1,6 @@
 //! What a lead on another machine than the node knows of a turn.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use crate::support::until;
@@ -44,27 +45,34 @@ fn a_node_lost_in_mid_turn_ends_it_once_the_cluster_says_so() {
     let turns = [
         ("ab".repeat(16), "[[fake: silent-forever]]", "runner-lost"),
         ("cd".repeat(16), talks.as_str(), "incomplete-output"),
+        // Of these a record is damaged meanwhile.
+        ("ef".repeat(16), talks.as_str(), "evidence-damaged"),
+        ("12".repeat(16), "[[fake: silent-forever]]", "evidence-damaged"),
     ];
-    let dispatch = |world: &World| {
-        for (id, brief, _) in &turns {
+    let dispatch = |world: &World, count: usize| {
+        for (id, brief, _) in turns.iter().take(count) {
             let ran = world.json(world.dispatch_arguments("codex:exec", brief, &["--id", id]));
             assert_eq!(ran.code, 0, "{ran:?}");
         }
     };
-    dispatch(&world);
-    let nodes = turns.each_ref().map(|(id, ..)| world.until_running(id));
-    let _ = world.log().wait_for_launches(2);
+    dispatch(&world, turns.len());
+    let nodes: BTreeSet<String> = turns.iter().map(|(id, ..)| world.until_running(id)).collect();
+    let _ = world.log().wait_for_launches(turns.len());
     let said = world.task_directory(&turns[1].0).join("raw/stdout");
     until("its words", || fs::metadata(&said).is_ok_and(|file| file.len() > 0).then_some(()));
     for name in &nodes {
         world.cluster.node(name).kill().unwrap();
     }
-    // Nobody has noticed yet, so nothing is concluded, and nothing is started again.
-    for (id, ..) in &turns {
-        let seen = world.json(["status", id]).answer();
-        assert_eq!((&seen["liveness"], &seen["publication"]), (&"running".into(), &"none".into()), "{seen}");
+    for (turn, record) in [(2, "plan.json"), (3, "launch.json")] {
+        fs::write(world.task_directory(&turns[turn].0).join(record), "{}").unwrap();
     }
-    dispatch(&world);
+    // Nobody has noticed yet, so nothing is concluded, and nothing is started again.
+    for (id, _, reason) in &turns {
+        let seen = world.json(["status", id]).answer();
+        let liveness = if *reason == "evidence-damaged" { "undetermined" } else { "running" };
+        assert_eq!((&seen["liveness"], &seen["publication"]), (&liveness.into(), &"none".into()), "{seen}");
+    }
+    dispatch(&world, 2);
     for name in &nodes {
         world.cluster.ask("scontrol", &["update", &format!("NodeName={name}"), "State=DOWN", "Reason=test"]);
     }
@@ -76,9 +84,9 @@ fn a_node_lost_in_mid_turn_ends_it_once_the_cluster_says_so() {
         assert_ne!(outcome["launched"], "no", "{outcome}");
         assert_eq!(outcome["recovered"], true);
     }
-    dispatch(&world);
+    dispatch(&world, 2);
     assert!(turns.iter().all(|(id, ..)| world.jobs(id).len() == 1));
-    assert_eq!(world.log().launches().len(), 2);
+    assert_eq!(world.log().launches().len(), turns.len());
 }
 
 #[test]

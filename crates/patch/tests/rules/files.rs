@@ -104,13 +104,21 @@ fn patch_too_large() {
     assert_eq!(receipt.patch.sha256, None);
 }
 
+/// All that this process has read so far.
+fn read_bytes() -> u64 {
+    let counted = fs::read_to_string("/proc/self/io").unwrap();
+    counted.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap().parse().unwrap()
+}
+
 #[test]
 fn one_gibibyte_is_refused_by_its_size() {
     let repository = Repository::new();
     let request = repository.request("");
-    // A hole on the disk: reading it would still take a gibibyte of memory or seconds.
     fs::OpenOptions::new().write(true).open(&request.patch).unwrap().set_len(1 << 30).unwrap();
+    let before = read_bytes();
     let receipt = repository.judge(&request, &embedded());
+    let read = read_bytes() - before;
+    assert!(read < 1 << 20, "{read} bytes were read");
     assert_eq!(rules(&receipt), ["patch_too_large"]);
     assert_eq!((receipt.patch.bytes, receipt.patch.sha256), (1 << 30, None));
     let not_run = |rule: &str| {

@@ -6,30 +6,45 @@ mod models;
 mod object;
 mod summary;
 
-use record::capability::{Description, ReadOnlyDescription, RuntimeDescription};
-use record::plan::{EffectiveConfig, LaunchPlan};
-use record::words::{ContinuationMode, Fence, Permission, ProfileOption, ReadOnlyMechanism};
+use record::capability::Description;
+use record::words::{Fence, Permission, ProfileOption, ReadOnlyMechanism};
 
+use crate::cli::Cli;
 use crate::environment::{BASE_NAMES, CACHE_NAMES, DESKTOP_NAMES, Environment};
 use crate::error::PlanError;
 use crate::host::Host;
 use crate::judge::Judge;
+use crate::launch::{self, Decided, add_flags};
 use crate::models::ModelListing;
 use crate::profile::{Draft, PlanInput, Profile};
-use crate::roots::{self, Roots};
+use crate::roots;
 use crate::summary::Summariser;
-use crate::{executable, options, probe};
+use crate::{executable, options};
 
-const PROGRAM: &str = "agy";
-const REQUIRED_FLAGS: &[&str] = &[
-    "--add-dir",
-    "--conversation",
-    "--input-format",
-    "--mode",
-    "--output-format",
-    "--print-timeout",
-    "--sandbox",
-];
+const CLI: Cli = Cli {
+    id: "antigravity:print",
+    program: "agy",
+    options: &[
+        ProfileOption::Continuation,
+        ProfileOption::Effort,
+        ProfileOption::Model,
+        ProfileOption::NativeTimeout,
+    ],
+    mechanism: ReadOnlyMechanism::NativePlan,
+    containment: Fence::Ours,
+    help_arguments: &[],
+    required_flags: &[
+        "--add-dir",
+        "--conversation",
+        "--input-format",
+        "--mode",
+        "--output-format",
+        "--print-timeout",
+        "--sandbox",
+    ],
+    secret_names: &[],
+    is_conversation: options::is_uuid,
+};
 const SKIP_PERMISSIONS: &str = "--dangerously-skip-permissions";
 /// How to sign in, behind the words of an error.
 const SIGN_IN: &str = " (sign in by running `agy`)";
@@ -48,27 +63,7 @@ pub(crate) struct Antigravity;
 
 impl Profile for Antigravity {
     fn description(&self) -> Description {
-        Description {
-            id: "antigravity:print".parse().expect("a well-formed id"),
-            supported_modes: vec![Permission::ReadOnly, Permission::WorkspaceWrite],
-            supported_options: vec![
-                ProfileOption::Continuation,
-                ProfileOption::Effort,
-                ProfileOption::Model,
-                ProfileOption::NativeTimeout,
-            ],
-            continuation: ContinuationMode::Native,
-            read_only: ReadOnlyDescription {
-                supported: true,
-                mechanism: ReadOnlyMechanism::NativePlan,
-                containment: Fence::Ours,
-            },
-            runtime: RuntimeDescription {
-                executable: Some(PROGRAM.to_owned()),
-                help_args: Vec::new(),
-                required_flags: REQUIRED_FLAGS.iter().map(|&flag| flag.to_owned()).collect(),
-            },
-        }
+        CLI.description()
     }
 
     fn revision(&self) -> u32 {
@@ -84,43 +79,29 @@ impl Profile for Antigravity {
     }
 
     fn plan(&self, input: &PlanInput<'_>, host: &dyn Host) -> Result<Draft, PlanError> {
-        let description = self.description();
         let request = input.request;
         let permission = request.requested_config.permission;
-        let offer = options::Offer {
-            description: &description,
-            fences: &[Fence::Ours, Fence::None],
-            modes_note: "",
-            secret_names: self.secret_names(),
-            is_conversation: options::is_uuid,
-        };
-        let options = options::check(offer, request)?;
+        let options = CLI.check(request, &[Fence::Ours, Fence::None])?;
         let config = &request.requested_config;
         let timeout = config.native_timeout.unwrap_or(config.budget);
 
         let writes = permission == Permission::WorkspaceWrite;
         let mode = if writes { "accept-edits" } else { "plan" };
         let mut argv: Vec<String> =
-            [PROGRAM, "--sandbox", "--mode", mode, "--add-dir"].map(str::to_owned).to_vec();
+            [CLI.program, "--sandbox", "--mode", mode, "--add-dir"].map(str::to_owned).to_vec();
         argv.push(request.canonical_cwd.to_string());
         argv.extend(["--output-format", "json", "--input-format", "text"].map(str::to_owned));
         argv.extend(["--print-timeout".to_owned(), timeout.to_string()]);
-        for (flag, value) in [
+        let flags = [
             ("--model", options.model),
             ("--effort", options.effort),
             ("--conversation", options.conversation),
-        ] {
-            argv.extend(value.into_iter().flat_map(|value| [flag.to_owned(), value.to_owned()]));
-        }
+        ];
+        add_flags(&mut argv, &flags);
         argv.extend(writes.then(|| SKIP_PERMISSIONS.to_owned()));
 
         let mut environment = Environment::build(&self.environment_names(), request, host)?;
-        let mut writable = if options.fence == Fence::Ours {
-            environment.use_temporary(input.temporary_directory);
-            Roots::fenced(host, &request.canonical_cwd, permission)?
-        } else {
-            Roots::common(host, &environment, &request.canonical_cwd, permission)?
-        };
+        let mut writable = launch::writable(host, &mut environment, options.fence, input)?;
         let home = roots::home(&environment)?;
         for name in [".gemini", ".cache"] {
             writable.add(&home.join(name).expect("a plain name"))?;
@@ -128,33 +109,21 @@ impl Profile for Antigravity {
         writable.add_variables(&environment, HOME_NAMES)?;
         writable.add_variables(&environment, CACHE_NAMES)?;
 
-        let executable = executable::find(host, PROGRAM, None)?;
-        let mut required_flags = REQUIRED_FLAGS.to_vec();
-        required_flags.extend(options.model.map(|_| "--model"));
-        required_flags.extend(options.effort.map(|_| "--effort"));
-        required_flags.extend(writes.then_some(SKIP_PERMISSIONS));
-        Ok(Draft {
-            launch: LaunchPlan {
-                provider_version: None,
-                identity: executable.identity,
-                start: executable.start,
-                argv,
-                stdin_prefix: None,
-                new_conversation: None,
-                environment: environment.into_list(),
-                directory: request.canonical_cwd.clone(),
-                output_artifacts: Vec::new(),
-                effective_config: EffectiveConfig {
-                    permission,
-                    fence: options.fence,
-                    approval: if writes { "always-proceed" } else { "plan" }.to_owned(),
-                    writable_roots: writable.into_paths(),
-                },
-                predicate: judge::Revision1.predicate(&description.id, permission),
-            },
-            probes: probe::version_and_help(&[]),
-            required_flags,
-        })
+        let executable = executable::find(host, CLI.program, None)?;
+        let decided = Decided {
+            executable,
+            argv,
+            environment,
+            fence: options.fence,
+            approval: if writes { "always-proceed" } else { "plan" },
+            writable,
+            judge: &judge::Revision1,
+        };
+        let mut draft = CLI.draft(request, decided);
+        draft.required_flags.extend(options.model.map(|_| "--model"));
+        draft.required_flags.extend(options.effort.map(|_| "--effort"));
+        draft.required_flags.extend(writes.then_some(SKIP_PERMISSIONS));
+        Ok(draft)
     }
 
     fn fence_limits(&self) -> &'static [&'static str] {

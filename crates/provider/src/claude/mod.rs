@@ -7,37 +7,53 @@ mod result;
 mod summary;
 mod tasks;
 
-use record::capability::{Description, ReadOnlyDescription, RuntimeDescription};
-use record::plan::{EffectiveConfig, LaunchPlan};
+use record::capability::Description;
 use record::request::Request;
-use record::words::{ContinuationMode, Fence, Permission, ProfileOption, ReadOnlyMechanism};
+use record::words::{Fence, Permission, ProfileOption, ReadOnlyMechanism};
 use uuid::Uuid;
 
+use crate::cli::Cli;
 use crate::environment::{BASE_NAMES, DESKTOP_NAMES, Environment};
 use crate::error::PlanError;
 use crate::host::Host;
 use crate::judge::Judge;
+use crate::launch::{self, Decided, add_flags};
 use crate::limits::{CLAUDE_RETRIES_MAX_COUNT, CLAUDE_RETRY_DELAY_MAX_SECONDS};
 use crate::login::LoginFile;
 use crate::models::ModelListing;
 use crate::profile::{Draft, PlanInput, Profile};
 use crate::roots::{self, Roots};
 use crate::summary::Summariser;
-use crate::{executable, options, probe};
+use crate::{executable, options};
 
-const PROGRAM: &str = "claude";
-const REQUIRED_FLAGS: &[&str] = &[
-    "--input-format",
-    "--output-format",
-    "--permission-mode",
-    "--permission-prompts",
-    "--print",
-    "--resume",
-    "--session-id",
-    "--tools",
-    "--verbose",
-];
 /// Every tool that is offered in read-only mode; none of them writes, and none is a shell.
+const CLI: Cli = Cli {
+    id: "claude:print",
+    program: "claude",
+    options: &[ProfileOption::Continuation, ProfileOption::Effort, ProfileOption::Model],
+    mechanism: ReadOnlyMechanism::ToolAllowlist,
+    containment: Fence::Ours,
+    help_arguments: &[],
+    required_flags: &[
+        "--input-format",
+        "--output-format",
+        "--permission-mode",
+        "--permission-prompts",
+        "--print",
+        "--resume",
+        "--session-id",
+        "--tools",
+        "--verbose",
+    ],
+    // Key-based logins, and where they are valid.
+    secret_names: &[
+        "ANTHROPIC_API_KEY",
+        "ANTHROPIC_AUTH_TOKEN",
+        "ANTHROPIC_BASE_URL",
+        "CLAUDE_CODE_OAUTH_TOKEN",
+    ],
+    is_conversation: options::is_uuid,
+};
 const READ_ONLY_TOOLS: &str = "Read,Grep,Glob";
 /// It passes over an effort that it does not know with a warning.
 const EFFORTS: &[&str] = &["low", "medium", "high", "xhigh", "max"];
@@ -46,9 +62,6 @@ const OWN_DIRECTORY_NAMES: &[&str] = &["CLAUDE_CONFIG_DIR", "ANTHROPIC_CONFIG_DI
 /// Directories in which it has one of its own.
 const SHARED_DIRECTORY_NAMES: &[&str] =
     &["XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME"];
-/// Key-based logins, and where they are valid.
-const SECRET_NAMES: &[&str] =
-    &["ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "CLAUDE_CODE_OAUTH_TOKEN"];
 /// What makes text of a brief that would be a command of the CLI.
 const COMMAND_GUARD: &str = "\n";
 
@@ -57,22 +70,7 @@ pub(crate) struct Claude;
 
 impl Profile for Claude {
     fn description(&self) -> Description {
-        Description {
-            id: "claude:print".parse().expect("a well-formed id"),
-            supported_modes: vec![Permission::ReadOnly, Permission::WorkspaceWrite],
-            supported_options: vec![ProfileOption::Continuation, ProfileOption::Effort, ProfileOption::Model],
-            continuation: ContinuationMode::Native,
-            read_only: ReadOnlyDescription {
-                supported: true,
-                mechanism: ReadOnlyMechanism::ToolAllowlist,
-                containment: Fence::Ours,
-            },
-            runtime: RuntimeDescription {
-                executable: Some(PROGRAM.to_owned()),
-                help_args: Vec::new(),
-                required_flags: REQUIRED_FLAGS.iter().map(|&flag| flag.to_owned()).collect(),
-            },
-        }
+        CLI.description()
     }
 
     fn revision(&self) -> u32 {
@@ -84,7 +82,7 @@ impl Profile for Claude {
     }
 
     fn secret_names(&self) -> &'static [&'static str] {
-        SECRET_NAMES
+        CLI.secret_names
     }
 
     fn models(&self) -> Option<&'static dyn ModelListing> {
@@ -101,34 +99,19 @@ impl Profile for Claude {
     }
 
     fn plan(&self, input: &PlanInput<'_>, host: &dyn Host) -> Result<Draft, PlanError> {
-        let description = self.description();
         let request = input.request;
         let permission = request.requested_config.permission;
-        let offer = options::Offer {
-            description: &description,
-            fences: &[Fence::Ours, Fence::None],
-            modes_note: "",
-            secret_names: SECRET_NAMES,
-            is_conversation: options::is_uuid,
-        };
-        let options = options::check(offer, request)?;
+        let options = CLI.check(request, &[Fence::Ours, Fence::None])?;
         // It trims the brief, and refuses an empty one after the launch.
-        if String::from_utf8_lossy(input.brief).trim().is_empty() {
-            return Err(PlanError::InvalidBrief { profile: description.id, why: "it is blank".to_owned() });
-        }
-        if let Some(effort) = options.effort
-            && !EFFORTS.contains(&effort)
-        {
-            let why = format!("claude knows {}", EFFORTS.join(", "));
-            return Err(PlanError::InvalidOption { option: ProfileOption::Effort, why });
-        }
+        CLI.demand_text(input.brief)?;
+        CLI.demand_effort(options.effort, EFFORTS)?;
 
         let (approval, tools) = match permission {
             Permission::ReadOnly => ("dontAsk", Some(READ_ONLY_TOOLS)),
             Permission::WorkspaceWrite => ("bypassPermissions", None),
         };
         let mut argv: Vec<String> = [
-            PROGRAM,
+            CLI.program,
             "--print",
             "--input-format",
             "text",
@@ -141,57 +124,42 @@ impl Profile for Claude {
         .map(str::to_owned)
         .to_vec();
         let new_conversation = options.conversation.is_none().then(|| new_conversation(request));
-        for (flag, value) in [
+        let flags = [
             ("--tools", tools),
             ("--permission-prompts", Some("none")),
             ("--model", options.model),
             ("--effort", options.effort),
             ("--session-id", new_conversation.as_deref()),
             ("--resume", options.conversation),
-        ] {
-            if let Some(value) = value {
-                argv.extend([flag.to_owned(), value.to_owned()]);
-            }
-        }
+        ];
+        add_flags(&mut argv, &flags);
 
         let mut environment = Environment::build(&self.environment_names(), request, host)?;
-        let writable = writable_roots(&environment, options.fence, request, host)?;
+        let mut writable = launch::writable(host, &mut environment, options.fence, input)?;
+        add_own_directories(&mut writable, &environment)?;
         let retries = retries(request.requested_config.budget.duration().as_secs());
         environment.set("CLAUDE_CODE_MAX_RETRIES", retries.to_string());
-        if options.fence == Fence::Ours {
-            environment.use_temporary(input.temporary_directory);
-            if permission == Permission::WorkspaceWrite {
-                // Else it refuses this mode to the superuser. It is true: the fence holds it.
-                environment.set("IS_SANDBOX", "1".to_owned());
-            }
+        if options.fence == Fence::Ours && permission == Permission::WorkspaceWrite {
+            // Else it refuses this mode to the superuser. It is true: the fence holds it.
+            environment.set("IS_SANDBOX", "1".to_owned());
         }
 
-        let executable = executable::find(host, PROGRAM, None)?;
-        let mut required_flags = REQUIRED_FLAGS.to_vec();
-        required_flags.extend(options.model.map(|_| "--model"));
-        required_flags.extend(options.effort.map(|_| "--effort"));
-        Ok(Draft {
-            launch: LaunchPlan {
-                provider_version: None,
-                identity: executable.identity,
-                start: executable.start,
-                argv,
-                stdin_prefix: input.brief.starts_with(b"/").then(|| COMMAND_GUARD.to_owned()),
-                new_conversation,
-                environment: environment.into_list(),
-                directory: request.canonical_cwd.clone(),
-                output_artifacts: Vec::new(),
-                effective_config: EffectiveConfig {
-                    permission,
-                    fence: options.fence,
-                    approval: approval.to_owned(),
-                    writable_roots: writable.into_paths(),
-                },
-                predicate: judge::Revision1.predicate(&description.id, permission),
-            },
-            probes: probe::version_and_help(&[]),
-            required_flags,
-        })
+        let executable = executable::find(host, CLI.program, None)?;
+        let decided = Decided {
+            executable,
+            argv,
+            environment,
+            fence: options.fence,
+            approval,
+            writable,
+            judge: &judge::Revision1,
+        };
+        let mut draft = CLI.draft(request, decided);
+        draft.launch.stdin_prefix = input.brief.starts_with(b"/").then(|| COMMAND_GUARD.to_owned());
+        draft.launch.new_conversation = new_conversation;
+        draft.required_flags.extend(options.model.map(|_| "--model"));
+        draft.required_flags.extend(options.effort.map(|_| "--effort"));
+        Ok(draft)
     }
 
     fn fence_limits(&self) -> &'static [&'static str] {
@@ -212,20 +180,10 @@ impl Profile for Claude {
     }
 }
 
-/// Where it may write (providers.md 1.8). `~/.claude.json` is not among them: it is a file that may be missing and is replaced
+/// Its own directories (providers.md 1.8). `~/.claude.json` is not among them: it is a file that may be missing and is replaced
 /// by a new one beside it, which no fence of directories below the home can allow; the CLI does without.
-fn writable_roots<'a>(
-    environment: &Environment,
-    fence: Fence,
-    request: &Request,
-    host: &'a dyn Host,
-) -> Result<Roots<'a>, PlanError> {
+fn add_own_directories(writable: &mut Roots<'_>, environment: &Environment) -> Result<(), PlanError> {
     let home = roots::home(environment)?;
-    let (workspace, permission) = (&request.canonical_cwd, request.requested_config.permission);
-    let mut writable = match fence {
-        Fence::Ours => Roots::fenced(host, workspace, permission)?,
-        Fence::Theirs | Fence::None => Roots::common(host, environment, workspace, permission)?,
-    };
     for name in [".claude", ".cache"] {
         writable.add(&home.join(name).expect("a plain name"))?;
     }
@@ -239,7 +197,7 @@ fn writable_roots<'a>(
             writable.add(&directory.join("claude").expect("a plain name"))?;
         }
     }
-    Ok(writable)
+    Ok(())
 }
 
 /// The id of a new conversation: known before the launch, and the same whenever the plan is made again (providers.md 4.2).

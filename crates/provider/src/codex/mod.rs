@@ -5,27 +5,43 @@ mod judge;
 mod models;
 mod summary;
 
-use record::capability::{Description, ReadOnlyDescription, RuntimeDescription};
-use record::plan::{EffectiveConfig, LaunchPlan};
-use record::words::{ContinuationMode, Fence, Permission, ProfileOption, ReadOnlyMechanism};
+use record::capability::Description;
+use record::words::{Fence, ProfileOption, ReadOnlyMechanism};
 
+use crate::cli::Cli;
 use crate::environment::{BASE_NAMES, CACHE_NAMES, DESKTOP_NAMES, Environment};
 use crate::error::PlanError;
 use crate::executable::{self, Native};
 use crate::host::Host;
 use crate::judge::Judge;
+use crate::launch::{self, Decided, add_flags};
 use crate::limits::CODEX_BRIEF_MAX_CHARACTERS;
 use crate::login::LoginFile;
 use crate::models::ModelListing;
+use crate::options;
 use crate::profile::{Draft, PlanInput, Profile};
-use crate::roots::{self, Roots};
+use crate::roots;
 use crate::summary::Summariser;
-use crate::{options, probe};
 
-const PROGRAM: &str = "codex";
-const HELP_ARGUMENTS: &[&str] = &["exec"];
-const REQUIRED_FLAGS: &[&str] =
-    &["--cd", "--color", "--json", "--output-last-message", "--sandbox", "--skip-git-repo-check", "-c"];
+const CLI: Cli = Cli {
+    id: "codex:exec",
+    program: "codex",
+    options: &[ProfileOption::Continuation, ProfileOption::Effort, ProfileOption::Model],
+    mechanism: ReadOnlyMechanism::NativeSandbox,
+    containment: Fence::Theirs,
+    help_arguments: &["exec"],
+    required_flags: &[
+        "--cd",
+        "--color",
+        "--json",
+        "--output-last-message",
+        "--sandbox",
+        "--skip-git-repo-check",
+        "-c",
+    ],
+    secret_names: &["CODEX_API_KEY", "OPENAI_API_KEY"],
+    is_conversation: options::is_uuid,
+};
 /// How to sign in, behind the words of an error.
 const SIGN_IN: &str = " (sign in with `codex login`)";
 /// Where the CLI leaves its last message, in the output directory.
@@ -37,22 +53,7 @@ pub(crate) struct Codex;
 
 impl Profile for Codex {
     fn description(&self) -> Description {
-        Description {
-            id: "codex:exec".parse().expect("a well-formed id"),
-            supported_modes: vec![Permission::ReadOnly, Permission::WorkspaceWrite],
-            supported_options: vec![ProfileOption::Continuation, ProfileOption::Effort, ProfileOption::Model],
-            continuation: ContinuationMode::Native,
-            read_only: ReadOnlyDescription {
-                supported: true,
-                mechanism: ReadOnlyMechanism::NativeSandbox,
-                containment: Fence::Theirs,
-            },
-            runtime: RuntimeDescription {
-                executable: Some(PROGRAM.to_owned()),
-                help_args: HELP_ARGUMENTS.iter().map(|&word| word.to_owned()).collect(),
-                required_flags: REQUIRED_FLAGS.iter().map(|&flag| flag.to_owned()).collect(),
-            },
-        }
+        CLI.description()
     }
 
     fn revision(&self) -> u32 {
@@ -64,7 +65,7 @@ impl Profile for Codex {
     }
 
     fn secret_names(&self) -> &'static [&'static str] {
-        &["CODEX_API_KEY", "OPENAI_API_KEY"]
+        CLI.secret_names
     }
 
     fn models(&self) -> Option<&'static dyn ModelListing> {
@@ -81,19 +82,10 @@ impl Profile for Codex {
     }
 
     fn plan(&self, input: &PlanInput<'_>, host: &dyn Host) -> Result<Draft, PlanError> {
-        let description = self.description();
         let request = input.request;
         let permission = request.requested_config.permission;
-        let offer = options::Offer {
-            description: &description,
-            fences: &[Fence::Theirs, Fence::Ours, Fence::None],
-            modes_note: "",
-            secret_names: self.secret_names(),
-            is_conversation: options::is_uuid,
-        };
-        let options = options::check(offer, request)?;
-        check_brief(input.brief)
-            .map_err(|why| PlanError::InvalidBrief { profile: description.id.clone(), why })?;
+        let options = CLI.check(request, &[Fence::Theirs, Fence::Ours, Fence::None])?;
+        check_brief(input.brief).map_err(|why| CLI.invalid_brief(why))?;
         // Its own sandbox can not start inside our fence. Where nobody relies on a fence it is used all the same.
         let sandbox = match options.fence {
             Fence::Ours => "danger-full-access",
@@ -101,17 +93,23 @@ impl Profile for Codex {
         };
         let last_message = input.output_directory.join(LAST_MESSAGE).expect("a plain name");
 
-        let mut argv: Vec<String> =
-            [PROGRAM, "exec", "--json", "--color", "never", "--skip-git-repo-check", "--sandbox", sandbox]
-                .map(str::to_owned)
-                .to_vec();
+        let mut argv: Vec<String> = [
+            CLI.program,
+            "exec",
+            "--json",
+            "--color",
+            "never",
+            "--skip-git-repo-check",
+            "--sandbox",
+            sandbox,
+        ]
+        .map(str::to_owned)
+        .to_vec();
         // Without the second setting it waits for a network without end.
         for setting in ["approval_policy=\"never\"", "features.unbounded_connection_retries=false"] {
             argv.extend(["-c".to_owned(), setting.to_owned()]);
         }
-        if let Some(model) = options.model {
-            argv.extend(["--model".to_owned(), model.to_owned()]);
-        }
+        add_flags(&mut argv, &[("--model", options.model)]);
         if let Some(effort) = options.effort {
             argv.extend(["-c".to_owned(), format!("model_reasoning_effort={}", toml_string(effort))]);
         }
@@ -125,48 +123,30 @@ impl Profile for Codex {
 
         let mut environment = Environment::build(&self.environment_names(), request, host)?;
         let home = roots::home(&environment)?;
-        let mut writable = match options.fence {
-            Fence::Ours => Roots::fenced(host, &request.canonical_cwd, permission)?,
-            Fence::Theirs | Fence::None => {
-                Roots::common(host, &environment, &request.canonical_cwd, permission)?
-            }
-        };
+        let mut writable = launch::writable(host, &mut environment, options.fence, input)?;
         match roots::directory(&environment, HOME_NAME)? {
             Some(directory) => writable.add(&directory)?,
             None => writable.add(&home.join(".codex").expect("a plain name"))?,
         }
         writable.add_variables(&environment, CACHE_NAMES)?;
-        if options.fence == Fence::Ours {
-            environment.use_temporary(input.temporary_directory);
-        } else {
+        if options.fence != Fence::Ours {
             writable.add_variables(&environment, &["XDG_CACHE_HOME", "XDG_RUNTIME_DIR"])?;
         }
 
-        let executable = executable::find(host, PROGRAM, native().as_ref())?;
-        let mut required_flags = REQUIRED_FLAGS.to_vec();
-        required_flags.extend(options.model.map(|_| "--model"));
-        Ok(Draft {
-            launch: LaunchPlan {
-                provider_version: None,
-                identity: executable.identity,
-                start: executable.start,
-                argv,
-                stdin_prefix: None,
-                new_conversation: None,
-                environment: environment.into_list(),
-                directory: request.canonical_cwd.clone(),
-                output_artifacts: vec![LAST_MESSAGE.to_owned()],
-                effective_config: EffectiveConfig {
-                    permission,
-                    fence: options.fence,
-                    approval: "never".to_owned(),
-                    writable_roots: writable.into_paths(),
-                },
-                predicate: judge::Revision1.predicate(&description.id, permission),
-            },
-            probes: probe::version_and_help(HELP_ARGUMENTS),
-            required_flags,
-        })
+        let executable = executable::find(host, CLI.program, native().as_ref())?;
+        let decided = Decided {
+            executable,
+            argv,
+            environment,
+            fence: options.fence,
+            approval: "never",
+            writable,
+            judge: &judge::Revision1,
+        };
+        let mut draft = CLI.draft(request, decided);
+        draft.launch.output_artifacts.push(LAST_MESSAGE.to_owned());
+        draft.required_flags.extend(options.model.map(|_| "--model"));
+        Ok(draft)
     }
 
     fn fence_limits(&self) -> &'static [&'static str] {

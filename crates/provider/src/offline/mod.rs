@@ -4,14 +4,15 @@ mod judge;
 mod summary;
 
 use record::capability::{Description, ReadOnlyDescription, RuntimeDescription};
-use record::plan::{EffectiveConfig, LaunchPlan};
 use record::words::{ContinuationMode, Fence, Permission, ReadOnlyMechanism};
 
 use crate::environment::{BASE_NAMES, Environment};
 use crate::error::PlanError;
 use crate::host::Host;
 use crate::judge::Judge;
+use crate::launch::Decided;
 use crate::profile::{Draft, PlanInput, Profile};
+use crate::roots::Roots;
 use crate::summary::Summariser;
 use crate::{executable, options};
 
@@ -52,7 +53,6 @@ impl Profile for Offline {
     fn plan(&self, input: &PlanInput<'_>, host: &dyn Host) -> Result<Draft, PlanError> {
         let description = self.description();
         let request = input.request;
-        let permission = request.requested_config.permission;
         let offer = options::Offer {
             description: &description,
             fences: &[Fence::None, Fence::Ours],
@@ -66,28 +66,19 @@ impl Profile for Offline {
         if options.fence == Fence::Ours {
             environment.use_temporary(input.temporary_directory);
         }
-        Ok(Draft {
-            launch: LaunchPlan {
-                provider_version: Some(env!("CARGO_PKG_VERSION").to_owned()),
-                identity: executable.identity,
-                start: executable.start,
-                argv: ["delegate", SURVEY_WORD].map(str::to_owned).to_vec(),
-                stdin_prefix: None,
-                new_conversation: None,
-                environment: environment.into_list(),
-                directory: request.canonical_cwd.clone(),
-                output_artifacts: Vec::new(),
-                effective_config: EffectiveConfig {
-                    permission,
-                    fence: options.fence,
-                    approval: "never".to_owned(),
-                    writable_roots: Vec::new(),
-                },
-                predicate: judge::Revision1.predicate(&description.id, permission),
-            },
-            probes: Vec::new(),
-            required_flags: Vec::new(),
-        })
+        let decided = Decided {
+            executable,
+            argv: ["delegate", SURVEY_WORD].map(str::to_owned).to_vec(),
+            environment,
+            fence: options.fence,
+            approval: "never",
+            // It writes nowhere, whatever others may.
+            writable: Roots::fenced(host, &request.canonical_cwd, Permission::ReadOnly)?,
+            judge: &judge::Revision1,
+        };
+        let mut launch = decided.into_plan(&description.id, request);
+        launch.provider_version = Some(env!("CARGO_PKG_VERSION").to_owned());
+        Ok(Draft { launch, probes: Vec::new(), required_flags: Vec::new() })
     }
 
     fn fence_limits(&self) -> &'static [&'static str] {

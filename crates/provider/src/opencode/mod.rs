@@ -6,25 +6,51 @@ mod models;
 mod summary;
 
 use record::AbsolutePath;
-use record::capability::{Description, ReadOnlyDescription, RuntimeDescription};
-use record::plan::{EffectiveConfig, LaunchPlan};
-use record::words::{ContinuationMode, Fence, Permission, ProfileOption, ReadOnlyMechanism};
+use record::capability::Description;
+use record::words::{Fence, Permission, ProfileOption, ReadOnlyMechanism};
 
+use crate::cli::Cli;
 use crate::environment::{BASE_NAMES, Environment};
 use crate::error::PlanError;
+use crate::executable;
 use crate::host::Host;
 use crate::judge::Judge;
+use crate::launch::{self, Decided, add_flags};
 use crate::login::LoginFile;
 use crate::models::ModelListing;
 use crate::profile::{Draft, PlanInput, Profile};
 use crate::roots::{self, Roots};
 use crate::summary::Summariser;
-use crate::{executable, options, probe};
 
-const PROGRAM: &str = "opencode";
-const HELP_ARGUMENTS: &[&str] = &["run"];
-const REQUIRED_FLAGS: &[&str] =
-    &["--agent", "--auto", "--dir", "--format", "--model", "--session", "--variant"];
+const CLI: Cli = Cli {
+    id: "opencode:run",
+    program: "opencode",
+    options: &[ProfileOption::Continuation, ProfileOption::Effort, ProfileOption::Model],
+    mechanism: ReadOnlyMechanism::ToolAllowlist,
+    containment: Fence::Ours,
+    help_arguments: &["run"],
+    required_flags: &["--agent", "--auto", "--dir", "--format", "--model", "--session", "--variant"],
+    // Keys of vendors, as its own table of vendors names them.
+    secret_names: &[
+        "ANTHROPIC_API_KEY",
+        "CEREBRAS_API_KEY",
+        "DEEPSEEK_API_KEY",
+        "GEMINI_API_KEY",
+        "GITHUB_TOKEN",
+        "GOOGLE_API_KEY",
+        "GOOGLE_GENERATIVE_AI_API_KEY",
+        "GROQ_API_KEY",
+        "MISTRAL_API_KEY",
+        "MOONSHOT_API_KEY",
+        "OPENAI_API_KEY",
+        "OPENCODE_API_KEY",
+        "OPENROUTER_API_KEY",
+        "TOGETHER_API_KEY",
+        "XAI_API_KEY",
+        "ZHIPU_API_KEY",
+    ],
+    is_conversation: is_session,
+};
 /// How to sign in, behind the words of an error.
 const SIGN_IN: &str = " (sign in with `opencode auth login`)";
 const PERMISSION_NAME: &str = "OPENCODE_PERMISSION";
@@ -40,47 +66,13 @@ const OWN_DIRECTORIES: &[(&str, &str)] = &[
     ("XDG_STATE_HOME", ".local/state"),
 ];
 const SEARCH_NAMES: &[&str] = &["XDG_CONFIG_DIRS", "XDG_DATA_DIRS"];
-/// Keys of vendors, as its own table of vendors names them.
-const SECRET_NAMES: &[&str] = &[
-    "ANTHROPIC_API_KEY",
-    "CEREBRAS_API_KEY",
-    "DEEPSEEK_API_KEY",
-    "GEMINI_API_KEY",
-    "GITHUB_TOKEN",
-    "GOOGLE_API_KEY",
-    "GOOGLE_GENERATIVE_AI_API_KEY",
-    "GROQ_API_KEY",
-    "MISTRAL_API_KEY",
-    "MOONSHOT_API_KEY",
-    "OPENAI_API_KEY",
-    "OPENCODE_API_KEY",
-    "OPENROUTER_API_KEY",
-    "TOGETHER_API_KEY",
-    "XAI_API_KEY",
-    "ZHIPU_API_KEY",
-];
 
 /// The profile.
 pub(crate) struct Opencode;
 
 impl Profile for Opencode {
     fn description(&self) -> Description {
-        Description {
-            id: "opencode:run".parse().expect("a well-formed id"),
-            supported_modes: vec![Permission::ReadOnly, Permission::WorkspaceWrite],
-            supported_options: vec![ProfileOption::Continuation, ProfileOption::Effort, ProfileOption::Model],
-            continuation: ContinuationMode::Native,
-            read_only: ReadOnlyDescription {
-                supported: true,
-                mechanism: ReadOnlyMechanism::ToolAllowlist,
-                containment: Fence::Ours,
-            },
-            runtime: RuntimeDescription {
-                executable: Some(PROGRAM.to_owned()),
-                help_args: HELP_ARGUMENTS.iter().map(|&word| word.to_owned()).collect(),
-                required_flags: REQUIRED_FLAGS.iter().map(|&flag| flag.to_owned()).collect(),
-            },
-        }
+        CLI.description()
     }
 
     fn revision(&self) -> u32 {
@@ -93,7 +85,7 @@ impl Profile for Opencode {
     }
 
     fn secret_names(&self) -> &'static [&'static str] {
-        SECRET_NAMES
+        CLI.secret_names
     }
 
     fn models(&self) -> Option<&'static dyn ModelListing> {
@@ -110,67 +102,39 @@ impl Profile for Opencode {
     }
 
     fn plan(&self, input: &PlanInput<'_>, host: &dyn Host) -> Result<Draft, PlanError> {
-        let description = self.description();
         let request = input.request;
         let permission = request.requested_config.permission;
-        let offer = options::Offer {
-            description: &description,
-            fences: &[Fence::Ours, Fence::None],
-            modes_note: "",
-            secret_names: self.secret_names(),
-            is_conversation: is_session,
-        };
-        let options = options::check(offer, request)?;
+        let options = CLI.check(request, &[Fence::Ours, Fence::None])?;
         // It ends with an error of its own usage.
-        if String::from_utf8_lossy(input.brief).trim().is_empty() {
-            return Err(PlanError::InvalidBrief { profile: description.id, why: "it is blank".to_owned() });
-        }
+        CLI.demand_text(input.brief)?;
 
         let writes = permission == Permission::WorkspaceWrite;
-        let mut argv: Vec<String> = [PROGRAM, "run", "--format", "json", "--dir"].map(str::to_owned).to_vec();
+        let mut argv: Vec<String> =
+            [CLI.program, "run", "--format", "json", "--dir"].map(str::to_owned).to_vec();
         argv.push(request.canonical_cwd.to_string());
         argv.extend(["--agent", if writes { "build" } else { "plan" }].map(str::to_owned));
-        for (flag, value) in [("--model", options.model), ("--variant", options.effort)] {
-            argv.extend(value.into_iter().flat_map(|value| [flag.to_owned(), value.to_owned()]));
-        }
+        add_flags(&mut argv, &[("--model", options.model), ("--variant", options.effort)]);
         argv.extend(writes.then(|| "--auto".to_owned()));
-        argv.extend(options.conversation.into_iter().flat_map(|id| ["--session".to_owned(), id.to_owned()]));
+        add_flags(&mut argv, &[("--session", options.conversation)]);
 
         let mut environment = Environment::build(&self.environment_names(), request, host)?;
         if !writes {
             environment.set(PERMISSION_NAME, READ_ONLY_PERMISSION.to_owned());
         }
-        let mut writable = if options.fence == Fence::Ours {
-            environment.use_temporary(input.temporary_directory);
-            Roots::fenced(host, &request.canonical_cwd, permission)?
-        } else {
-            Roots::common(host, &environment, &request.canonical_cwd, permission)?
-        };
+        let mut writable = launch::writable(host, &mut environment, options.fence, input)?;
         add_own_directories(&mut writable, &environment)?;
 
-        let executable = executable::find(host, PROGRAM, None)?;
-        Ok(Draft {
-            launch: LaunchPlan {
-                provider_version: None,
-                identity: executable.identity,
-                start: executable.start,
-                argv,
-                stdin_prefix: None,
-                new_conversation: None,
-                environment: environment.into_list(),
-                directory: request.canonical_cwd.clone(),
-                output_artifacts: Vec::new(),
-                effective_config: EffectiveConfig {
-                    permission,
-                    fence: options.fence,
-                    approval: if writes { "auto" } else { "deny" }.to_owned(),
-                    writable_roots: writable.into_paths(),
-                },
-                predicate: judge::Revision1.predicate(&description.id, permission),
-            },
-            probes: probe::version_and_help(HELP_ARGUMENTS),
-            required_flags: REQUIRED_FLAGS.to_vec(),
-        })
+        let executable = executable::find(host, CLI.program, None)?;
+        let decided = Decided {
+            executable,
+            argv,
+            environment,
+            fence: options.fence,
+            approval: if writes { "auto" } else { "deny" },
+            writable,
+            judge: &judge::Revision1,
+        };
+        Ok(CLI.draft(request, decided))
     }
 
     fn fence_limits(&self) -> &'static [&'static str] {
@@ -202,7 +166,7 @@ fn add_own_directories(writable: &mut Roots<'_>, environment: &Environment) -> R
             Some(directory) => directory,
             None => default.split('/').fold(home.clone(), |directory, name| below(&directory, name)),
         };
-        writable.add(&below(&directory, PROGRAM))?;
+        writable.add(&below(&directory, CLI.program))?;
     }
     Ok(())
 }

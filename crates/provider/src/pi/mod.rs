@@ -6,25 +6,50 @@ mod message;
 mod models;
 mod summary;
 
-use record::capability::{Description, ReadOnlyDescription, RuntimeDescription};
-use record::plan::{EffectiveConfig, LaunchPlan};
-use record::words::{ContinuationMode, Fence, Permission, ProfileOption, ReadOnlyMechanism};
+use record::capability::Description;
+use record::plan::LaunchPlan;
+use record::words::{Fence, Permission, ProfileOption, ReadOnlyMechanism};
 
+use crate::cli::Cli;
 use crate::environment::{BASE_NAMES, CACHE_NAMES, DESKTOP_NAMES, Environment};
 use crate::error::PlanError;
 use crate::host::Host;
 use crate::judge::Judge;
+use crate::launch::{self, Decided, add_flags};
 use crate::login::LoginFile;
 use crate::models::ModelListing;
 use crate::probe::ProbeOutput;
 use crate::profile::{Draft, PlanInput, Profile};
-use crate::roots::{self, Roots, resolved};
+use crate::roots::{self, resolved};
 use crate::summary::Summariser;
 use crate::{executable, options, probe};
 
-const PROGRAM: &str = "pi";
-const REQUIRED_FLAGS: &[&str] = &["--mode", "--model", "--session", "--thinking", "--tools"];
 /// Every tool that can not write.
+const CLI: Cli = Cli {
+    id: "pi:json",
+    program: "pi",
+    options: &[ProfileOption::Continuation, ProfileOption::Effort, ProfileOption::Model],
+    mechanism: ReadOnlyMechanism::ToolAllowlist,
+    containment: Fence::Ours,
+    help_arguments: &[],
+    required_flags: &["--mode", "--model", "--session", "--thinking", "--tools"],
+    // Keys of the services that it talks to most; others sign in with its own login.
+    secret_names: &[
+        "ANTHROPIC_API_KEY",
+        "CEREBRAS_API_KEY",
+        "DEEPSEEK_API_KEY",
+        "GEMINI_API_KEY",
+        "GROQ_API_KEY",
+        "KIMI_API_KEY",
+        "MISTRAL_API_KEY",
+        "MOONSHOT_API_KEY",
+        "OPENAI_API_KEY",
+        "OPENROUTER_API_KEY",
+        "XAI_API_KEY",
+        "ZAI_API_KEY",
+    ],
+    is_conversation: options::is_uuid,
+};
 const READ_ONLY_TOOLS: &str = "read,grep,find,ls";
 /// Every tool.
 const ALL_TOOLS: &str = "read,bash,edit,write,grep,find,ls";
@@ -34,21 +59,6 @@ const NO_TOOL_SERVERS: &str = "--no-mcp";
 /// How to sign in, behind the words of an error.
 const SIGN_IN: &str = " (sign in by running `pi` and entering `/login`)";
 const EFFORTS: &[&str] = &["off", "minimal", "low", "medium", "high", "xhigh", "max"];
-/// Keys of the services that it talks to most; others sign in with its own login.
-const SECRET_NAMES: &[&str] = &[
-    "ANTHROPIC_API_KEY",
-    "CEREBRAS_API_KEY",
-    "DEEPSEEK_API_KEY",
-    "GEMINI_API_KEY",
-    "GROQ_API_KEY",
-    "KIMI_API_KEY",
-    "MISTRAL_API_KEY",
-    "MOONSHOT_API_KEY",
-    "OPENAI_API_KEY",
-    "OPENROUTER_API_KEY",
-    "XAI_API_KEY",
-    "ZAI_API_KEY",
-];
 const AGENT_DIRECTORY_NAME: &str = "PI_CODING_AGENT_DIR";
 const SESSION_DIRECTORY_NAME: &str = "PI_CODING_AGENT_SESSION_DIR";
 
@@ -57,22 +67,7 @@ pub(crate) struct Pi;
 
 impl Profile for Pi {
     fn description(&self) -> Description {
-        Description {
-            id: "pi:json".parse().expect("a well-formed id"),
-            supported_modes: vec![Permission::ReadOnly, Permission::WorkspaceWrite],
-            supported_options: vec![ProfileOption::Continuation, ProfileOption::Effort, ProfileOption::Model],
-            continuation: ContinuationMode::Native,
-            read_only: ReadOnlyDescription {
-                supported: true,
-                mechanism: ReadOnlyMechanism::ToolAllowlist,
-                containment: Fence::Ours,
-            },
-            runtime: RuntimeDescription {
-                executable: Some(PROGRAM.to_owned()),
-                help_args: Vec::new(),
-                required_flags: REQUIRED_FLAGS.iter().map(|&flag| flag.to_owned()).collect(),
-            },
-        }
+        CLI.description()
     }
 
     fn revision(&self) -> u32 {
@@ -84,7 +79,7 @@ impl Profile for Pi {
     }
 
     fn secret_names(&self) -> &'static [&'static str] {
-        SECRET_NAMES
+        CLI.secret_names
     }
 
     fn models(&self) -> Option<&'static dyn ModelListing> {
@@ -101,7 +96,6 @@ impl Profile for Pi {
     }
 
     fn plan(&self, input: &PlanInput<'_>, host: &dyn Host) -> Result<Draft, PlanError> {
-        let description = self.description();
         let request = input.request;
         let permission = request.requested_config.permission;
         // Its tools write wherever its user may: only a list of tools that read is a fence of its own.
@@ -109,24 +103,10 @@ impl Profile for Pi {
             Permission::ReadOnly => &[Fence::Ours, Fence::Theirs, Fence::None],
             Permission::WorkspaceWrite => &[Fence::Ours, Fence::None],
         };
-        let offer = options::Offer {
-            description: &description,
-            fences,
-            modes_note: "",
-            secret_names: self.secret_names(),
-            is_conversation: options::is_uuid,
-        };
-        let options = options::check(offer, request)?;
+        let options = CLI.check(request, fences)?;
         // It trims the brief, and answers an empty one with nothing and exit code 0.
-        if String::from_utf8_lossy(input.brief).trim().is_empty() {
-            return Err(PlanError::InvalidBrief { profile: description.id, why: "it is blank".to_owned() });
-        }
-        if let Some(effort) = options.effort
-            && !EFFORTS.contains(&effort)
-        {
-            let why = format!("pi knows {}", EFFORTS.join(", "));
-            return Err(PlanError::InvalidOption { option: ProfileOption::Effort, why });
-        }
+        CLI.demand_text(input.brief)?;
+        CLI.demand_effort(options.effort, EFFORTS)?;
 
         let tools = match permission {
             Permission::ReadOnly => READ_ONLY_TOOLS,
@@ -137,14 +117,11 @@ impl Profile for Pi {
             Permission::WorkspaceWrite => "provider-native",
         };
         // The tools are named again in a continuation too: a conversation keeps the list it began with.
-        let mut argv: Vec<String> = [PROGRAM, "--mode", "json", "--tools", tools].map(str::to_owned).to_vec();
-        for (flag, value) in
-            [("--model", options.model), ("--thinking", options.effort), ("--session", options.conversation)]
-        {
-            if let Some(value) = value {
-                argv.extend([flag.to_owned(), value.to_owned()]);
-            }
-        }
+        let mut argv: Vec<String> =
+            [CLI.program, "--mode", "json", "--tools", tools].map(str::to_owned).to_vec();
+        let flags =
+            [("--model", options.model), ("--thinking", options.effort), ("--session", options.conversation)];
+        add_flags(&mut argv, &flags);
 
         let mut environment = Environment::build(&self.environment_names(), request, host)?;
         let home = roots::home(&environment)?.join(".pi").expect("a plain name");
@@ -156,43 +133,23 @@ impl Profile for Pi {
         };
         let agent = directory_or(AGENT_DIRECTORY_NAME, home.join("agent").expect("a plain name"))?;
         let sessions = directory_or(SESSION_DIRECTORY_NAME, agent.join("sessions").expect("a plain name"))?;
-        let mut writable = match options.fence {
-            Fence::Ours => Roots::fenced(host, &request.canonical_cwd, permission)?,
-            Fence::Theirs | Fence::None => {
-                Roots::common(host, &environment, &request.canonical_cwd, permission)?
-            }
-        };
+        let mut writable = launch::writable(host, &mut environment, options.fence, input)?;
         for path in [&home, &agent, &sessions] {
             writable.add(path)?;
         }
         writable.add_variables(&environment, CACHE_NAMES)?;
-        if options.fence == Fence::Ours {
-            environment.use_temporary(input.temporary_directory);
-        }
 
-        let executable = executable::find(host, PROGRAM, None)?;
-        Ok(Draft {
-            launch: LaunchPlan {
-                provider_version: None,
-                identity: executable.identity,
-                start: executable.start,
-                argv,
-                stdin_prefix: None,
-                new_conversation: None,
-                environment: environment.into_list(),
-                directory: request.canonical_cwd.clone(),
-                output_artifacts: Vec::new(),
-                effective_config: EffectiveConfig {
-                    permission,
-                    fence: options.fence,
-                    approval: approval.to_owned(),
-                    writable_roots: writable.into_paths(),
-                },
-                predicate: judge::Revision1.predicate(&description.id, permission),
-            },
-            probes: probe::version_and_help(&[]),
-            required_flags: REQUIRED_FLAGS.to_vec(),
-        })
+        let executable = executable::find(host, CLI.program, None)?;
+        let decided = Decided {
+            executable,
+            argv,
+            environment,
+            fence: options.fence,
+            approval,
+            writable,
+            judge: &judge::Revision1,
+        };
+        Ok(CLI.draft(request, decided))
     }
 
     fn finish(&self, draft: Draft, facts: &[ProbeOutput]) -> Result<LaunchPlan, PlanError> {

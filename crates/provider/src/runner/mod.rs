@@ -12,7 +12,6 @@ pub(crate) use families::{DEEPSEEK, GEMINI, GLM, GROK, KIMI, QWEN};
 
 use record::AbsolutePath;
 use record::capability::{Description, ReadOnlyDescription, RuntimeDescription};
-use record::plan::{EffectiveConfig, LaunchPlan};
 use record::request::Request;
 use record::words::{ContinuationMode, Fence, Permission, ProfileOption, ReadOnlyMechanism};
 
@@ -20,9 +19,10 @@ use crate::environment::{BASE_NAMES, Environment};
 use crate::error::PlanError;
 use crate::host::Host;
 use crate::judge::Judge;
+use crate::launch::{self, Decided};
 use crate::login::LoginFile;
 use crate::profile::{Draft, PlanInput, Profile};
-use crate::roots::{self, Roots};
+use crate::roots;
 use crate::summary::Summariser;
 use crate::{executable, options, probe};
 
@@ -204,7 +204,6 @@ impl Profile for Runner {
     fn plan(&self, input: &PlanInput<'_>, host: &dyn Host) -> Result<Draft, PlanError> {
         let description = self.description();
         let request = input.request;
-        let permission = request.requested_config.permission;
         let offer = options::Offer {
             description: &description,
             fences: &[Fence::Ours, Fence::None],
@@ -222,42 +221,27 @@ impl Profile for Runner {
         argv.extend(request.requested_config.allow_provisional.then(|| "--allow-provisional".to_owned()));
 
         let mut environment = self.environment(request, host)?;
-        let mut writable = if options.fence == Fence::Ours {
-            environment.use_temporary(input.temporary_directory);
-            Roots::fenced(host, &request.canonical_cwd, permission)?
-        } else {
-            Roots::common(host, &environment, &request.canonical_cwd, permission)?
-        };
+        let mut writable = launch::writable(host, &mut environment, options.fence, input)?;
         for directory in self.state(&environment)? {
             writable.add(&directory)?;
         }
         let executable = executable::find(host, self.program, None)?;
-        Ok(Draft {
-            launch: LaunchPlan {
-                provider_version: None,
-                identity: executable.identity,
-                start: executable.start,
-                argv,
-                stdin_prefix: None,
-                new_conversation: None,
-                environment: environment.into_list(),
-                directory: request.canonical_cwd.clone(),
-                output_artifacts: [&[ANSWER, DIAGNOSTIC, METRICS], self.further_artifacts]
-                    .concat()
-                    .into_iter()
-                    .map(str::to_owned)
-                    .collect(),
-                effective_config: EffectiveConfig {
-                    permission,
-                    fence: options.fence,
-                    approval: "gates".to_owned(),
-                    writable_roots: writable.into_paths(),
-                },
-                predicate: judge::Revision1.predicate(&description.id, permission),
-            },
-            probes: probe::version_and_help(&[]),
-            required_flags: REQUIRED_FLAGS.to_vec(),
-        })
+        let decided = Decided {
+            executable,
+            argv,
+            environment,
+            fence: options.fence,
+            approval: "gates",
+            writable,
+            judge: &judge::Revision1,
+        };
+        let mut launch = decided.into_plan(&description.id, request);
+        launch.output_artifacts = [&[ANSWER, DIAGNOSTIC, METRICS], self.further_artifacts]
+            .concat()
+            .into_iter()
+            .map(str::to_owned)
+            .collect();
+        Ok(Draft { launch, probes: probe::version_and_help(&[]), required_flags: REQUIRED_FLAGS.to_vec() })
     }
 
     fn fence_limits(&self) -> &'static [&'static str] {
