@@ -93,3 +93,64 @@ fn a_failure_has_its_reason_and_the_time_of_its_end() {
     }
     work.assert_no_key();
 }
+
+/// The reason of a refused task and its sentence.
+fn refused(work: &Work, ran: &Ran) -> (String, String) {
+    let id = ran.answer()["task_id"].as_str().unwrap().to_owned();
+    let outcome = work.lead.record(&id, "outcome.json").unwrap();
+    assert_eq!(outcome["verdict"], "rejected");
+    let refusal = fs::read_to_string(work.lead.task_directory(&id).join("refusal.txt")).unwrap();
+    assert!(refusal.contains(outcome["reason"]["message"].as_str().unwrap()), "{refusal}");
+    (ran.reason(), outcome["reason"]["message"].as_str().unwrap().to_owned())
+}
+
+#[test]
+fn a_refusal_of_the_runner_has_its_reason_and_its_sentence() {
+    let work = Work::new();
+    let building = ["--lane", "builder", "--permission", "workspace-write"];
+    for (words, reason, sentence) in [
+        (&["--lane", "unheard-of"][..], "provider-failed", "no lane unheard-of"),
+        (&building, "provider-failed", "provisional, which needs --allow-provisional"),
+    ] {
+        let (code, message) = refused(&work, &work.dispatch("x", words));
+        assert!(code == reason && message.contains(sentence), "{code}: {message}");
+    }
+    let scout = ["--lane", "scout", "--wait", "--json"];
+    let without_key = work.lead.run(work.lead.dispatch_arguments("glm:run", "x", &scout));
+    let (code, message) = refused(&work, &without_key);
+    assert!(message.contains("ZAI_API_KEY is unset"), "{message}");
+    assert_eq!(code, "authentication-required");
+
+    fs::remove_file(work.lead.programs().join("claude")).unwrap();
+    let (code, message) = refused(&work, &work.dispatch("x", &["--lane", "scout"]));
+    assert!(message.contains("claude is not on PATH"), "{message}");
+    assert_eq!(code, "start-failed");
+    work.assert_no_key();
+}
+
+#[test]
+fn without_a_sandbox_the_reason_is_the_fence() {
+    let work = Work::new();
+    let runner = testkit::binary::of_package("executors", "delegation-glm").unwrap();
+    let without = testkit::binary::path("testkit-without-landlock").unwrap();
+    let place = work.lead.programs().join("delegation-glm");
+    fs::remove_file(&place).unwrap();
+    // A plan follows no symbolic link to an interpreter.
+    let shell = fs::canonicalize("/bin/sh").unwrap();
+    let script = format!("#!{}\nexec {} {} \"$@\"\n", shell.display(), without.display(), runner.display());
+    fs::write(&place, script).unwrap();
+    fs::set_permissions(&place, fs::Permissions::from_mode(0o755)).unwrap();
+    let ran = work.dispatch("x", &["--lane", "scout"]);
+    assert_eq!(ran.code, 4, "{ran:?}");
+    let (code, message) = refused(&work, &ran);
+    assert!(message.contains("Landlock 3"), "{message}");
+    assert_eq!(code, "fence-unavailable");
+}
+
+#[test]
+fn the_time_limit_of_the_runner_is_told_as_one() {
+    let work = Work::new();
+    let ran = work.dispatch("[[GLM: hang]]", &["--lane", "scout", "--native-timeout", "1s"]);
+    let (code, message) = refused(&work, &ran);
+    assert_eq!((code.as_str(), message.as_str()), ("timed-out", "operational_timeout (phase dispatch)"));
+}

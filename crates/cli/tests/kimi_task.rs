@@ -131,3 +131,23 @@ fn a_task_shares_the_login_wherever_the_data_home_lies() {
         fs::read_dir(data.join("delegation-kit")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(written, ["kimi-shared-oauth"]);
 }
+
+#[test]
+fn a_login_that_another_run_has_is_asked_for_later_and_one_that_is_missing_is_named() {
+    let lead = lead();
+    let lock = lead.home().join(".kimi-code/.delegation-kit-oauth.lock");
+    fs::write(&lock, std::process::id().to_string()).unwrap();
+    let words = ["--lane", "scout", "--allow-provisional", "--wait", "--json"];
+    let message = |ran: &support::Ran| {
+        let outcome = lead.record(ran.answer()["task_id"].as_str().unwrap(), "outcome.json").unwrap();
+        outcome["reason"]["message"].as_str().unwrap().to_owned()
+    };
+    let ran = lead.run(lead.dispatch_arguments("kimi:run", "x", &words));
+    assert_eq!(ran.reason(), "rate-limited", "{ran:?}");
+    assert!(message(&ran).contains("another run has the Kimi login"), "{}", message(&ran));
+    fs::remove_file(lock).unwrap();
+    fs::remove_file(lead.home().join(".kimi-code/credentials/kimi-code.json")).unwrap();
+    let ran = lead.run(lead.dispatch_arguments("kimi:run", "x", &words));
+    assert_eq!(ran.reason(), "authentication-required", "{ran:?}");
+    assert!(message(&ran).contains("kimi login"), "{}", message(&ran));
+}

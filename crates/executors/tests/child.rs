@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use executors::chat::QWEN;
-use executors::common::child::{End, Ended, KILL_GRACE, Launch, LaunchError, run};
+use executors::common::child::{End, Ended, KILL_GRACE, Launch, LaunchError, NewFiles, run};
 use executors::common::environment::ChildEnvironment;
 use executors::common::run_directory::RunDirectory;
 use executors::common::sandbox::{Access, Reads, Sandbox};
@@ -48,6 +48,7 @@ impl Bench {
             fence: Fence::None,
             limit: Duration::from_secs(100),
             grace: KILL_GRACE,
+            new_files: NewFiles::Private,
         }
     }
 
@@ -133,6 +134,18 @@ fn a_child_that_ignores_term_is_killed_with_all_it_started() {
 }
 
 #[test]
+fn the_files_of_a_child_are_private_or_as_the_caller_makes_them() {
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o026));
+    let bench = Bench::new();
+    for (name, new_files, expected) in
+        [("private", NewFiles::Private, "0077\n"), ("open", NewFiles::AsOfCaller, "0026\n")]
+    {
+        let launch = Launch { new_files, ..bench.shell(name, "umask") };
+        assert_eq!(text(&bench.run(launch).expect("it ran")), expected);
+    }
+}
+
+#[test]
 fn what_a_child_leaves_behind_goes_with_it() {
     let bench = Bench::new();
     let script = "(setsid sleep 600 >/dev/null 2>&1 & echo $! >left) ; exit 0";
@@ -157,6 +170,7 @@ fn a_sandbox_limits_writing_reading_and_executing() {
             executable: ["/bin/sh", "/usr/bin/cat"].map(PathBuf::from).to_vec(),
         }),
         forbidden: vec![bench.path("work")],
+        ..Sandbox::default()
     };
     let fence = sandbox.fence(&bench.run_directory).expect("a fence");
     let attempt = |name: &str, script: &str| {

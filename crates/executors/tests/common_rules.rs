@@ -190,7 +190,9 @@ fn a_child_sees_what_is_allowed_and_no_key() {
             "a_child_sees_what_is_allowed_and_no_key",
             &[&keys[..], &[(PASS_VARIABLE, "OWN, MISSING")]].concat(),
         );
-        for bad in ["ANTHROPIC_API_KEY", "my_token", "A=B", "DB_PASSWORD"] {
+        for bad in
+            ["ANTHROPIC_API_KEY", "ANTHROPIC_CUSTOM_HEADERS", "XAIKEY", "my_token", "A=B", "DB_PASSWORD"]
+        {
             again("a_child_sees_what_is_allowed_and_no_key", &[(PASS_VARIABLE, bad), ("REFUSED", "1")]);
         }
         return;

@@ -55,7 +55,7 @@ fn each_thing_that_is_missing_has_its_reason() {
         (json!({"plugins": "imported plugins: one\n"}), "no plugin is imported"),
         (json!({"plugins": "No imported plugins.\nforeign\n"}), "no plugin is imported"),
         (json!({"plugins": null}), "no plugin is imported"),
-        (json!({"models": null}), "does not list gemini-3.7-flash-"),
+        (json!({"models": null}), "login: agy shows no models"),
         (json!({"models": "gemini-3.7-flash\n"}), "does not list gemini-3.7-flash-"),
         (
             json!({"models": "gemini-3.7-flash-medium\tx\ngemini-3.7-flash-high-preview\tx\n"}),
@@ -89,7 +89,7 @@ fn without_the_kernel_s_sandbox_there_is_no_lane() {
     stage.use_program(testkit::binary::path("testkit-without-landlock").expect("the program"));
     let mut words = stage.words("builder", &["--evaluation"]);
     words.insert(0, PROGRAM.into());
-    stage.run(&words).refused(69, "the sandbox needs Landlock 3");
+    stage.run(&words).refused(69, "sandbox: it needs Landlock 3");
     assert_eq!(stage.outputs(), Vec::<String>::new());
 }
 

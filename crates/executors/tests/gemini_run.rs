@@ -88,7 +88,11 @@ fn nothing_of_the_user_is_read_and_nothing_is_written() {
     fs::create_dir(&another).expect("a directory");
     fs::write(another.join("key"), "key").expect("written");
     let at = |name: &str| stage.path(name).display().to_string();
+    let memory = support::shared_memory();
     let deeds = [
+        (format!("write {}", memory.path().display()), "denied"),
+        ("write /dev/ptmx".to_owned(), "denied"),
+        ("write /dev/null".to_owned(), "done"),
         (format!("read {}", at("home/secret.txt")), "denied"),
         (format!("read {}", at(gemini_support::STORE)), "denied"),
         (format!("read {}", at("tmp/delegation-glm.abcdef/key")), "denied"),
@@ -130,6 +134,7 @@ fn the_answer_is_copied_byte_for_byte_with_its_metrics() {
         "context_mode": "prompt_only",
         "workspace_mode": "isolated_empty",
         "home_mode": "isolated_keychain_oauth",
+        "sandbox": "linux-landlock",
         "started_at_epoch": metrics["started_at_epoch"],
         "finished_at_epoch": metrics["finished_at_epoch"],
         "duration_seconds": metrics["duration_seconds"],

@@ -170,6 +170,9 @@ fn home_source_and_programs_are_closed() {
     // The last is where distributions put the programs of git, among the libraries.
     let loaded = ["/usr/bin/id", "./../host/program", "/usr/lib/git-core/git"];
     loaded.iter().for_each(|path| prompt.push_str(&format!("[[GLM: load {path}]]")));
+    let memory = support::shared_memory();
+    let written = [memory.path().to_str().expect("UTF-8"), "/dev/ptmx"];
+    written.iter().for_each(|path| prompt.push_str(&format!("[[GLM: write {path}]]")));
     let (stage, words, _) = policy(&prompt, long);
     for name in ["home/secret.txt", "host/secret.txt", "work/source.txt"] {
         stage.write(name, "secret");
@@ -188,6 +191,7 @@ fn home_source_and_programs_are_closed() {
         "read /proc/self/status": "done",
         "execute /usr/bin/true": "done",
     });
+    written.iter().for_each(|path| expected[format!("write {path}")] = json!("denied"));
     loaded.iter().for_each(|path| expected[format!("load {path}")] = json!("exit status: 127"));
     paths.iter().for_each(|path| expected[format!("read {path}")] = json!("denied"));
     closed.iter().for_each(|path| expected[format!("execute {path}")] = json!("denied"));

@@ -62,7 +62,7 @@ fn the_environment_is_an_allow_list() {
         stage.set(name, "planted-elsewhere");
     }
     stage.plant("planted-elsewhere");
-    let passed = "MINE,ANTHROPIC_MODEL,ANTHROPIC_CUSTOM_HEADERS,ANTHROPIC_BASE_URL,ANTHROPIC_DEFAULT_OPUS_MODEL,\
+    let passed = "MINE,ANTHROPIC_MODEL,ANTHROPIC_BASE_URL,ANTHROPIC_DEFAULT_OPUS_MODEL,\
                   CLAUDE_CODE_USE_BEDROCK,CLAUDE_CODE_USE_VERTEX,CLAUDE_CODE_USE_FOUNDRY";
     stage.set("DELEGATION_PASS_ENVIRONMENT", passed);
     stage.write("prompt.md", "[[GLM: observe]]");
@@ -104,8 +104,10 @@ fn the_kernel_refuses_what_a_lane_may_not_write() {
     stage.write("work/source.txt", "source");
     stage.write("home/secret.txt", "readable, as for every program of the user");
     let at = |name: &str| stage.path(name).display().to_string();
+    let memory = support::shared_memory();
+    let memory = memory.path().display();
     let prompt = format!(
-        "[[GLM: write {work}/new.txt]] [[GLM: replace {work}/source.txt]] [[GLM: remove {work}/source.txt]] \
+        "[[GLM: write {memory}]] [[GLM: write /dev/ptmx]] [[GLM: write {work}/new.txt]] [[GLM: replace {work}/source.txt]] [[GLM: remove {work}/source.txt]] \
          [[GLM: read {work}/source.txt]] [[GLM: write {home}/new.txt]] [[GLM: write {out}/answer.txt]] \
          [[GLM: read {home}/secret.txt]] [[GLM: execute /usr/bin/id]] [[GLM: write /dev/null]]",
         work = at("work"),
@@ -127,6 +129,9 @@ fn the_kernel_refuses_what_a_lane_may_not_write() {
             format!("read {}/secret.txt", at("home")): "done",
             "execute /usr/bin/id": "done",
             "write /dev/null": "done",
+            format!("write {memory}"): "denied",
+            // What a builder starts may need a terminal of its own.
+            "write /dev/ptmx": in_work,
         });
         assert_eq!(seen, expected, "{lane}");
         assert_eq!(stage.path("work/new.txt").exists(), is_removed, "{lane}");

@@ -168,6 +168,107 @@ fn a_manifest_or_workspace_that_is_not_the_bound_one_is_refused() {
     evaluation.run(&[]).0.refused(78, "runner_source_commit");
 }
 
+/// A script that tells that it was started.
+fn telltale(evaluation: &LaneEvaluation, name: &str) -> std::path::PathBuf {
+    let told = evaluation.stage.path("told").display().to_string();
+    let path = evaluation.stage.write(name, format!("#!/bin/sh\necho {name} >>{told}\ncat \"$@\"\n"));
+    assert!(
+        std::process::Command::new("chmod").arg("755").arg(&path).status().expect("chmod runs").success()
+    );
+    path
+}
+
+#[test]
+fn git_starts_nothing_that_the_workspace_names() {
+    let mut evaluation =
+        LaneEvaluation::new("builder", "[[GLM: replace source.txt]] [[GLM: replace below/source.txt]]");
+    evaluation.install_compiler(COMPILER);
+    let work = evaluation.stage.path("work");
+    let monitor = telltale(&evaluation, "monitor");
+    let conversion = telltale(&evaluation, "conversion");
+    let external = telltale(&evaluation, "external");
+    let hook = telltale(&evaluation, "hooks/post-index-change");
+    let set = |name: &str, value: &std::path::Path| {
+        git(&work, &["config", name, value.to_str().expect("UTF-8")]);
+    };
+    fs::write(work.join(".git/info/attributes"), "source.txt diff=mine\n").expect("written");
+    set("core.fsmonitor", &monitor);
+    set("diff.mine.textconv", &conversion);
+    set("diff.mine.command", &external);
+    set("diff.external", &external);
+    set("core.pager", &external);
+    set("core.hooksPath", hook.parent().expect("a parent"));
+    let (finished, _) = evaluation.run(&[]);
+    assert_eq!((finished.code, finished.stderr.as_str()), (0, ""), "{finished:?}");
+    let receipt = evaluation.stage.metrics()["evaluation_receipt"].clone();
+    assert_eq!(receipt["changed_paths"], json!(["below/source.txt", "source.txt"]));
+    assert!(!evaluation.stage.path("told").exists());
+}
+
+#[test]
+fn a_workspace_that_could_make_git_start_something_is_refused() {
+    type Change = fn(&LaneEvaluation, &std::path::Path);
+    let changes: [(&str, Change); 6] = [
+        ("name a filter", |evaluation, work| {
+            let filter = telltale(evaluation, "filter");
+            fs::write(work.join(".git/info/attributes"), "*.txt filter=mine\n").expect("written");
+            git(work, &["config", "filter.mine.clean", filter.to_str().expect("UTF-8")]);
+        }),
+        ("include others", |_, work| drop(git(work, &["config", "include.path", "../source.txt"]))),
+        ("include others", |_, work| {
+            git(work, &["config", "includeIf.gitdir:/.path", "../source.txt"]);
+        }),
+        ("symbolic link", |_, work| {
+            fs::rename(work.join(".git/description"), work.join(".git/info/description")).expect("moved");
+            std::os::unix::fs::symlink("../source.txt", work.join(".git/description")).expect("a link");
+        }),
+        ("can not be read", |evaluation, work| {
+            fs::rename(work.join(".git/config"), evaluation.stage.path("settings")).expect("moved");
+            std::os::unix::fs::symlink(evaluation.stage.path("settings"), work.join(".git/config"))
+                .expect("a link");
+        }),
+        ("shares its git directory", |_, work| {
+            fs::write(work.join(".git/commondir"), ".\n").expect("written");
+        }),
+    ];
+    for (words, change) in changes {
+        let mut evaluation = LaneEvaluation::new("builder", "x");
+        evaluation.install_compiler(COMPILER);
+        change(&evaluation, &evaluation.stage.path("work"));
+        evaluation.run(&[]).0.refused(78, words);
+        assert!(!evaluation.stage.path("told").exists(), "{words}");
+    }
+}
+
+#[test]
+fn a_workspace_or_runner_with_submodules_is_refused() {
+    let add = |evaluation: &LaneEvaluation, checkout: &std::path::Path| {
+        let inner = checkout.join("inner");
+        fs::create_dir(&inner).expect("a directory");
+        git(&inner, &["init", "-q", "."]);
+        git(&inner, &["commit", "-q", "--allow-empty", "-m", "inner"]);
+        let monitor = telltale(evaluation, "monitor");
+        git(&inner, &["config", "core.fsmonitor", monitor.to_str().expect("UTF-8")]);
+        git(checkout, &["add", "inner"]);
+        git(checkout, &["commit", "-q", "-m", "with another"]);
+        fs::remove_file(evaluation.stage.path("told")).ok();
+        git(checkout, &["rev-parse", "HEAD"])
+    };
+    let mut evaluation = LaneEvaluation::new("builder", "x");
+    evaluation.install_compiler(COMPILER);
+    let commit = add(&evaluation, &evaluation.stage.path("work"));
+    evaluation.checkout.change("workdir_commit", json!(commit));
+    evaluation.run(&[]).0.refused(78, "has submodules");
+    assert!(!evaluation.stage.path("told").exists());
+
+    let mut evaluation = LaneEvaluation::new("scout", "x");
+    evaluation.install_compiler(COMPILER);
+    let commit = add(&evaluation, evaluation.checkout.root());
+    evaluation.checkout.change("runner_source_commit", json!(commit));
+    evaluation.run(&[]).0.refused(78, "has submodules");
+    assert!(!evaluation.stage.path("told").exists());
+}
+
 #[test]
 fn without_a_compiler_or_with_a_schema_that_it_refuses_nothing_is_sent() {
     let mut evaluation = LaneEvaluation::new("scout", "x");

@@ -75,8 +75,13 @@ fn bad_gates_are_refused_before_the_command_line() {
         gate_files::change(&mut stage, GLM.gate, |_, executable| {
             executable["profile_prefix"] = prefix.clone()
         });
-        let finished = stage.run_lane("scout", &[]);
-        assert_eq!(finished.code, 78, "{prefix}: {finished:?}");
+        let words = stage.words("scout", &["--max-cost-usd", "x"]);
+        stage.run(&words).refused(78, "");
+        for words in
+            [&["--help"][..], &["--version"], &["unheard-of"], &["run", "--unheard-of"], &["check"], &[]]
+        {
+            stage.run(words).refused(78, "");
+        }
     }
     let mut stage = ready();
     gate_files::set_status(
@@ -175,7 +180,7 @@ fn each_step_of_the_probe_has_its_reason() {
     }
     let mut stage = ready();
     stage.unset("ZAI_API_KEY");
-    unavailable(&stage, "ZAI_API_KEY is unset");
+    unavailable(&stage, "login: ZAI_API_KEY is unset");
     let file = stage.write("zai.env", format!("export ZAI_API_KEY='{KEY}'\n"));
     stage.set("DELEGATION_GLM_KEY_FILE", &file);
     unavailable(&stage, "chmod 600");
@@ -217,6 +222,6 @@ fn without_landlock_nothing_runs() {
     let mut words = vec![std::ffi::OsString::from(glm_support::PROGRAM)];
     words.extend(stage.words("scout", &[]));
     stage.use_program(testkit::binary::path("testkit-without-landlock").expect("a program"));
-    stage.run(&words).refused(69, "Landlock");
+    stage.run(&words).refused(69, "sandbox: it needs Landlock 3");
     assert_eq!(stage.outputs(), Vec::<String>::new());
 }

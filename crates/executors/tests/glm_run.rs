@@ -6,7 +6,9 @@ mod support;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use glm_support::{ask, assistant, clear, fails, init, install, line, ready, result, retry, text_line};
+use glm_support::{
+    ask, assistant, clear, fails, init, install, line, observed, ready, result, retry, text_line,
+};
 use serde_json::{Value, json};
 use support::Stage;
 
@@ -305,23 +307,14 @@ fn debug_material_is_kept_on_failure_alone_and_named_in_a_second_line() {
 }
 
 #[test]
-fn a_turn_that_does_not_end_is_ended() {
-    let mut stage = ready();
-    stage.set("DELEGATION_GLM_TIMEOUT_SECONDS", "1");
-    let diagnostic = fails(&stage, "[[GLM: hang]]", 75, "dispatch", "operational_timeout");
-    assert_eq!(diagnostic["cli_exit_code"], Value::Null);
-}
-
-#[test]
-fn a_runner_that_is_told_to_end_leaves_nothing() {
+fn a_builder_makes_files_as_its_user_does() {
+    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o027));
     let stage = ready();
-    stage.write("prompt.md", "[[GLM: started]] [[GLM: hang]]");
-    let started = stage.start(&stage.words("scout", &[]));
-    glm_support::wait_for_start(&stage);
-    let pid = rustix::process::Pid::from_raw(i32::try_from(started.pid()).expect("a pid")).expect("a pid");
-    rustix::process::kill_process(pid, rustix::process::Signal::TERM).expect("told");
-    assert_eq!(stage.finish(started).code, -15);
-    assert_eq!(stage.outputs(), Vec::<String>::new());
+    let seen = observed(&stage, "builder", "[[GLM: write made.txt]]");
+    assert_eq!(seen["write made.txt"], "done");
+    let mode = |name: &str| fs::metadata(stage.path(name)).expect("metadata").permissions().mode() & 0o7777;
+    assert_eq!(mode("work/made.txt"), 0o640);
+    assert_eq!((mode("out/answer.txt"), mode("out/answer.txt.metrics.json")), (0o600, 0o600));
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn without_the_kernel_s_sandbox_there_is_no_lane() {
     stage.use_program(without);
     let mut words = stage.words("scout", &["--allow-provisional"]);
     words.insert(0, PROGRAM.into());
-    stage.run(&words).refused(69, "the sandbox needs Landlock 3");
+    stage.run(&words).refused(69, "sandbox: it needs Landlock 3");
     let finished = stage.run(&[PROGRAM, "check", "--json"]);
     assert_eq!(finished.code, 0, "{finished:?}");
     let status: Value = serde_json::from_str(&finished.stdout).expect("JSON");

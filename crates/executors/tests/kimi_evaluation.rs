@@ -4,13 +4,15 @@ mod kimi_support;
 mod support;
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::PathBuf;
 
 use executors::kimi::KIMI;
-use kimi_support::{PROGRAM, install, lock_file, ready, wait_for_start};
+use kimi_support::{PROGRAM, install, lock_file, login, ready, wait_for_start};
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use support::checkout::{Checkout, demand_annotated};
-use support::runs::clear;
+use support::runs::{clear, wait_until};
 use support::{Stage, gate_files};
 
 /// A stage and the words of an evaluation of a prompt in it.
@@ -80,6 +82,25 @@ fn an_evaluation_ends_at_the_limit_of_its_manifest() {
         evaluation("[[KIMI: hang]]", |checkout| checkout.change("timeout_seconds", json!(1)));
     stage.run(&words).refused(75, "evaluation_timeout");
     assert_eq!(stage.diagnostic()["vendor_exit_code"], Value::Null);
+    assert!(!lock_file(&stage).exists());
+}
+
+#[test]
+fn a_cancel_in_the_last_grace_is_obeyed_at_once_and_the_login_is_kept() {
+    let (mut stage, words, _) = evaluation("[[KIMI: rotate kept]] [[KIMI: stubborn]]", |checkout| {
+        checkout.change("timeout_seconds", json!(3));
+    });
+    stage.set("DELEGATION_KIMI_CANCEL_GRACE_SECONDS", "600");
+    let started = stage.start(&words);
+    wait_until(|| {
+        let entries = fs::read_dir(stage.path("tmp")).expect("a directory").flatten();
+        entries.map(|entry| entry.path().join("scratch/told")).any(|path: PathBuf| path.exists())
+    });
+    let runner = Pid::from_raw(started.pid().cast_signed()).expect("a number");
+    kill_process(runner, Signal::TERM).expect("told");
+    stage.finish(started).refused(130, "caller_cancelled");
+    assert_eq!(stage.diagnostic()["oauth_sync"], "ok");
+    assert!(login(&stage).contains("refresh-rotated-kept"));
     assert!(!lock_file(&stage).exists());
 }
 

@@ -139,12 +139,15 @@ fn the_kernel_holds_what_the_lane_promises() {
     stage.set("KIMI_CODE_HOME", stage.path("home/.kimi-code"));
     let at = |name: &str| stage.path(name).display().to_string();
     let (work, home) = (at("work"), at("home"));
+    let memory = support::shared_memory();
+    let memory = memory.path().display();
     let prompt = format!(
         "[[KIMI: read {home}/secret.txt]] [[KIMI: read {home}/.kimi-code/credentials/kimi-code.json]] \
          [[KIMI: write {home}/new.txt]] [[KIMI: read {work}/source.txt]] [[KIMI: write {work}/new.txt]] \
          [[KIMI: read {file}]] [[KIMI: write {file}]] [[KIMI: read {other}]] [[KIMI: read /etc/passwd]] [[KIMI: write {out}/answer.txt]] \
          [[KIMI: execute /usr/bin/true]] [[KIMI: execute rg]] [[KIMI: execute /usr/bin/env]] [[KIMI: execute /bin/sh]] \
-         [[KIMI: load /usr/bin/env]] [[KIMI: load /bin/sh]] [[KIMI: read {kimi}]] [[KIMI: execute {work}/program]]",
+         [[KIMI: load /usr/bin/env]] [[KIMI: load /bin/sh]] [[KIMI: read {kimi}]] [[KIMI: execute {work}/program]] \
+         [[KIMI: write {memory}]] [[KIMI: write /dev/ptmx]] [[KIMI: write /dev/null]]",
         file = at("elsewhere/file.txt"),
         other = at("elsewhere/delegation-glm.abcdef/key"),
         out = at("out"),
@@ -174,6 +177,9 @@ fn the_kernel_holds_what_the_lane_promises() {
             "load /bin/sh": "exit status: 127",
             format!("read {}", at("bin/kimi")): "done",
             format!("execute {work}/program"): "denied",
+            format!("write {memory}"): "denied",
+            "write /dev/ptmx": "denied",
+            "write /dev/null": "done",
         });
         assert_eq!(seen, expected, "{lane}");
         assert_eq!(stage.path("work/new.txt").exists(), in_work == "done", "{lane}");

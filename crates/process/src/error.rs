@@ -58,12 +58,14 @@ pub enum GateStep {
     Fence,
     /// Prove that the write fence stands.
     FenceProof,
+    /// Be killed when the starter ends.
+    Starter,
     /// Execute the program.
     Execute,
 }
 
 impl GateStep {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Receive,
         Self::Session,
         Self::Limits,
@@ -72,6 +74,7 @@ impl GateStep {
         Self::Grants,
         Self::Fence,
         Self::FenceProof,
+        Self::Starter,
         Self::Execute,
     ];
 
@@ -97,6 +100,7 @@ impl fmt::Display for GateStep {
             Self::Grants => "open what the child may write",
             Self::Fence => "raise the write fence",
             Self::FenceProof => "prove the write fence",
+            Self::Starter => "be bound to its starter",
             Self::Execute => "execute the program",
         })
     }

@@ -96,6 +96,10 @@ pub struct LaunchSpec {
     pub containment: Containment,
     /// The fence that is wanted; the launch fails where it can not be had.
     pub fence: Fence,
+    /// Whether the kernel kills the child when the *thread* that called [`Gate::spawn`] ends, however it ends; so that
+    /// thread must live as long as the child is wanted. What the child starts is not killed. A program that gains privileges
+    /// by executing another loses the mark.
+    pub dies_with_starter: bool,
 }
 
 /// A gate that is ready: everything is arranged, nothing is executed. Dropping it ends the gate without an execution.

@@ -38,6 +38,12 @@ fn main() -> io::Result<()> {
             let containment = Containment::Cgroup { node, required: true };
             launch_and_live(LaunchSpec { containment, ..shell(Path::new(output), script)? })
         }
+        ["launch-bound", output, script] => {
+            launch_and_live(LaunchSpec { dies_with_starter: true, ..shell(Path::new(output), script)? })
+        }
+        ["launch-bound-in-thread", output, script] => {
+            launch_in_thread(LaunchSpec { dies_with_starter: true, ..shell(Path::new(output), script)? })
+        }
         ["parent", script] => parent(script),
         ["detach", log] => {
             process::detach::become_detached(Some(Path::new(log)))?;
@@ -143,6 +149,17 @@ fn launch_and_live(spec: LaunchSpec) -> io::Result<()> {
     Ok(())
 }
 
+/// Starts a child from a thread that ends, and says how the child ended.
+fn launch_in_thread(spec: LaunchSpec) -> io::Result<()> {
+    process::become_subreaper()?;
+    let program = env::current_exe()?;
+    let starter = thread::spawn(move || Gate::spawn(&program, spec).and_then(Gate::go));
+    let started = starter.join().map_err(|_| io::Error::other("the thread failed"))?;
+    let mut child = started.map_err(io::Error::other)?;
+    println!("{:?}", child.wait(LIFE, &[])?);
+    Ok(())
+}
+
 /// Asks for a containment that this process has not arranged.
 fn asked_for_subreaper() -> io::Result<()> {
     match Gate::spawn(&env::current_exe()?, shell(Path::new("/dev/null"), "exit 0")?) {
@@ -188,6 +205,7 @@ fn shell(output: &Path, script: &str) -> io::Result<LaunchSpec> {
         open_files_limit: None,
         containment: Containment::Subreaper,
         fence: Fence::None,
+        dies_with_starter: false,
     })
 }
 

@@ -89,24 +89,38 @@ impl Environment {
     }
 }
 
-/// Whether the name of a variable says that its value is a credential: one of its parts is such a word (STATE.md 8).
+/// Whether the name of a variable says that its value is, or holds, a credential (STATE.md 8). A name that is refused for
+/// nothing is told to its user; a key that passes is told to nobody. So parts of a name are enough, with the exceptions that
+/// ordinary names need.
 pub fn looks_like_credential(name: &str) -> bool {
-    const WORDS: &[&str] = &[
-        "KEY",
-        "APIKEY",
-        "TOKEN",
-        "PAT",
-        "SECRET",
-        "PASSWORD",
-        "PASSWD",
-        "PASSPHRASE",
-        "CREDENTIAL",
-        "CREDENTIALS",
-        "AUTH",
-        "COOKIE",
-    ];
-    name != COOKIE_NAME && name.to_ascii_uppercase().split('_').any(|part| WORDS.contains(&part))
+    let name = name.to_ascii_uppercase();
+    // Our own settings are paths, modes and numbers.
+    if name.starts_with(OWN_PREFIX) || ["PWD", "OLDPWD"].contains(&name.as_str()) {
+        return false;
+    }
+    let parts = || name.split('_').map(|part| part.trim_end_matches(|last: char| last.is_ascii_digit()));
+    let counts_tokens = parts().any(|part| ["MAX", "MIN", "COUNT"].contains(&part));
+    parts().any(|part| {
+        let ends = |words: &[&str]| words.iter().any(|word| part.ends_with(word));
+        let holds = |words: &[&str]| words.iter().any(|word| part.contains(word));
+        CREDENTIAL_PARTS.contains(&part)
+            || holds(CREDENTIAL_WORDS)
+            || (ends(&["KEY", "KEYS"]) && !ends(ORDINARY_KEYS))
+            || ends(&["TOKEN"])
+            || (ends(&["TOKENS"]) && !counts_tokens)
+            || (holds(&["AUTH"]) && !["AUTHOR", "AUTHORS"].contains(&part))
+    })
 }
+
+/// What the names of our own settings begin with.
+const OWN_PREFIX: &str = "DELEGATION_";
+/// Credentials wherever a part of a name holds one of them.
+const CREDENTIAL_WORDS: &[&str] = &["SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "COOKIE"];
+/// Credentials where a part of a name is one of them. Headers carry keys.
+const CREDENTIAL_PARTS: &[&str] =
+    &["BEARER", "CREDS", "HEADER", "HEADERS", "JWT", "PASS", "PAT", "PWD", "SSHPASS"];
+/// English words that end like a key.
+const ORDINARY_KEYS: &[&str] = &["DONKEY", "HOCKEY", "JOCKEY", "MONKEY", "MONKEYS", "TURKEY", "WHISKEY"];
 
 #[cfg(test)]
 mod tests {
@@ -116,18 +130,70 @@ mod tests {
     fn credentials_by_name() {
         for name in [
             "OPENAI_API_KEY",
+            "OPENAI_API_KEYS",
+            "API_KEY_2",
+            "API_KEY2",
+            "APIKEY",
+            "XAIKEY",
+            "AWS_ACCESS_KEY_ID",
+            "AWS_SECRET_ACCESS_KEY",
             "GH_TOKEN",
             "gitlab_token",
-            "AWS_SECRET_ACCESS_KEY",
+            "GITHUBTOKEN",
+            "BOT_TOKENS",
+            "CLIENTSECRET",
+            "CLIENT_SECRETS",
             "PASSWORD",
+            "DB_PASSWORD1",
+            "PGPASSWORD",
+            "ROOT_PASSWD",
+            "SMTP_PASS",
+            "SSHPASS",
+            "MYSQL_PWD",
+            "GPG_PASSPHRASE",
+            "GOOGLE_APPLICATION_CREDENTIALS",
+            "AWS_CREDENTIAL_FILE",
+            "DB_CREDS",
+            "ANTHROPIC_CUSTOM_HEADERS",
+            "OTEL_EXPORTER_OTLP_HEADERS",
+            "HTTP_AUTHORIZATION",
+            "AUTHORISATION",
+            "NPM_CONFIG__AUTH",
             "X_AUTH",
+            "OAUTH_CLIENT",
             "SSH_AUTH_SOCK",
+            "XAUTHORITY",
+            "SESSION_COOKIE",
+            "GITHUB_PAT",
+            "SUPABASE_JWT",
         ] {
             assert!(looks_like_credential(name), "{name}");
         }
         for name in BASE_NAMES.iter().chain(DESKTOP_NAMES).chain(CACHE_NAMES).chain(&[
             "KEYBOARD",
+            "XKB_KEYMAP",
+            "MONKEY",
+            "GREASEMONKEY",
+            "TURKEY_TZ",
+            "PWD",
+            "OLDPWD",
+            "PATH",
+            "PATCH",
+            "COMPASS",
+            "BYPASS_CACHE",
+            "TOKENIZERS_PARALLELISM",
+            "CLAUDE_CODE_MAX_OUTPUT_TOKENS",
+            "MAX_THINKING_TOKENS",
+            "GIT_AUTHOR_NAME",
+            "GIT_AUTHOR_EMAIL",
+            "AUTHORS",
+            "SESSION_MANAGER",
             "CODEX_HOME",
+            "RUST_LOG",
+            "HTTPS_PROXY",
+            "CLAUDE_CODE_MAX_RETRIES",
+            "DELEGATION_KIMI_OAUTH_MODE",
+            "DELEGATION_MAX_TOKENS",
             COOKIE_NAME,
         ]) {
             assert!(!looks_like_credential(name), "{name}");

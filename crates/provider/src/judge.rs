@@ -14,8 +14,8 @@ use crate::standard_error::StandardError;
 /// Opens the sealed artifact of a name; `None` when the CLI left none.
 pub type Artifacts<'a> = dyn FnMut(&str) -> io::Result<Option<Box<dyn Read>>> + 'a;
 
-/// The sealed bytes of one turn and what was expected of them. Exit code and stop are not part of it: they are facts of
-/// the turn, which ranks them (STATE.md 3.8).
+/// The sealed bytes of one turn and what was expected of them. The stop is not part of it: it is a fact of the turn, which
+/// ranks it (STATE.md 3.8).
 pub struct Evidence<'a> {
     /// The sealed standard output.
     pub stdout: &'a mut dyn Read,
@@ -29,6 +29,9 @@ pub struct Evidence<'a> {
     pub requested_model: Option<&'a str>,
     /// A stream was cut to its cap, or got shorter while it was read.
     pub cut: bool,
+    /// The sealed exit code, where the process ended by itself. It means something only of a program whose codes are ours to
+    /// define; of all others the words decide.
+    pub exit_code: Option<i32>,
 }
 
 /// What a judge says.

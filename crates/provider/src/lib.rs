@@ -47,5 +47,6 @@ pub use offline::SURVEY_WORD;
 pub use probe::{Probe, ProbeOutput};
 pub use profile::{Draft, PlanInput, Profile};
 pub use roots::TEMPORARY_NAMES;
+pub use runner::{LOGIN_OPENING, SANDBOX_OPENING};
 pub use screen::message as screened;
 pub use summary::{Summariser, Summary, Terminal};

@@ -76,6 +76,7 @@ fn a_long_stream_needs_little_memory() {
         expected_session: None,
         requested_model: None,
         cut: false,
+        exit_code: None,
     };
     let judgement = profile.judges().last().unwrap().judge(evidence, &mut answer).unwrap();
     assert_eq!((judgement.finding, answer.as_slice()), (Finding::Success, &b"The answer."[..]));

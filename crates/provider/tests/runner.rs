@@ -145,10 +145,27 @@ fn what_is_no_whole_run_is_a_defect() {
 }
 
 #[test]
-fn a_refusal_is_told_in_the_runners_words() {
-    let line = "delegation-deepseek: lane builder of deepseek-v4-pro: provisional, which needs --allow-provisional\n";
-    let (Finding::ProviderError { code, message, .. }, _) = judged(&[], line) else { panic!() };
-    assert_eq!((code, message.as_deref()), (ReasonCode::ProviderFailed, Some(line.trim())));
+fn a_refusal_is_told_in_the_runners_words_and_classed_by_its_code() {
+    for (exit_code, sentence, expected) in [
+        (Some(64), "--output /x: exists", ReasonCode::ProviderFailed),
+        (Some(78), "lane builder: provisional, which needs --allow-provisional", ReasonCode::ProviderFailed),
+        (Some(69), "login: the key file is open to others", ReasonCode::AuthenticationRequired),
+        (Some(69), "sandbox: Landlock is switched off", ReasonCode::FenceUnavailable),
+        (Some(69), "claude is not on PATH", ReasonCode::StartFailed),
+        (Some(69), "the login: is elsewhere", ReasonCode::StartFailed),
+        (Some(75), "another run has the login", ReasonCode::RateLimited),
+        // No code, no class: a runner that was killed said something else.
+        (None, "login: x", ReasonCode::ProviderFailed),
+        (Some(1), "sandbox: x", ReasonCode::ProviderFailed),
+    ] {
+        let line = format!("delegation-deepseek: {sentence}");
+        let stderr = format!("{line}\n");
+        let left = Left { exit_code, ..left(&[], &stderr) };
+        let Finding::ProviderError { code, message, .. } = left.judge("deepseek:run").0.finding else {
+            panic!("{line}")
+        };
+        assert_eq!((code, message), (expected, Some(line)));
+    }
 }
 
 #[test]
@@ -163,6 +180,7 @@ fn a_diagnostic_is_classed_by_its_reason() {
         ("invalid_or_empty_response", ReasonCode::InvalidOutput),
         ("output_limit_exceeded", ReasonCode::OutputLimit),
         ("sandbox_not_enforced", ReasonCode::FenceUnavailable),
+        ("operational_timeout", ReasonCode::TimedOut),
         ("caller_cancelled", ReasonCode::Interrupted),
         ("transport_failure", ReasonCode::ProviderFailed),
         ("something_new", ReasonCode::ProviderFailed),

@@ -60,8 +60,14 @@ pub fn load(program: &str) -> io::Result<()> {
 
 /// Makes the file `started` in the temporary directory, for a test that waits for it.
 pub fn announce() {
-    let path = PathBuf::from(std::env::var_os("TMPDIR").unwrap_or_default()).join("started");
-    let _ = fs::write(path, "");
+    say("started");
+}
+
+/// Makes a file with the number of this process in the temporary directory; it appears whole.
+fn say(name: &str) {
+    let path = PathBuf::from(std::env::var_os("TMPDIR").unwrap_or_default()).join(name);
+    let staged = path.with_extension("new");
+    let _ = fs::write(&staged, std::process::id().to_string()).and_then(|()| fs::rename(&staged, path));
 }
 
 /// Waits until a file is there.
@@ -77,6 +83,16 @@ pub fn deaf() {
     let mut set = nix::sys::signal::SigSet::empty();
     set.add(nix::sys::signal::Signal::SIGTERM);
     let _ = set.thread_block();
+}
+
+/// Is told to end, makes the file `told` in the temporary directory, and does nothing all the same until it is killed.
+pub fn stubborn() -> ! {
+    let mut set = nix::sys::signal::SigSet::empty();
+    set.add(nix::sys::signal::Signal::SIGTERM);
+    if set.thread_block().and_then(|()| set.wait()).is_ok() {
+        say("told");
+    }
+    hang()
 }
 
 /// Does nothing until it is ended.

@@ -76,6 +76,7 @@ pub(crate) fn launch(input: &LaunchInput<'_>, claim: &LaunchClaim) -> Result<Lau
         open_files_limit: open_files_limit(&plan.captured),
         containment: input.containment.clone(),
         fence,
+        dies_with_starter: false,
     };
     let gate = Gate::spawn(Path::new(GATE_PROGRAM), spec)
         .map_err(|error| Ended::not_started(fence::reason(&error), error.to_string()))?;

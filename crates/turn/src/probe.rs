@@ -161,6 +161,7 @@ fn ask(question: Question<'_>) -> Result<ProbeOutput, ProbeError> {
         open_files_limit: launch::open_files_limit(captured),
         containment: process::Containment::Subreaper,
         fence,
+        dies_with_starter: false,
     };
     let failed = |error: process::StartError| ProbeError::Failed(error.to_string());
     let gate = Gate::spawn(Path::new(launch::GATE_PROGRAM), spec).map_err(failed)?;

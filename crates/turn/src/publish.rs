@@ -312,6 +312,7 @@ fn read_evidence(
         expected_session: prior.or(plan.record.launch.new_conversation.as_deref()),
         requested_model: request.record.requested_config.model.as_deref(),
         cut: manifest.iter().any(|entry| entry.rewritten || entry.cut_from.is_some()),
+        exit_code: seal.record.invocation.exit_code,
     };
     let judgement = judge
         .judge(evidence, answer)

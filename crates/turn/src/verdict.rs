@@ -88,7 +88,7 @@ pub(crate) fn sentence(code: ReasonCode) -> &'static str {
         ReasonCode::ModelMismatch => "Another model answered than the one that was asked for.",
         ReasonCode::Refusal => "The model or a content filter declined.",
         ReasonCode::Cancelled => "The task was cancelled.",
-        ReasonCode::TimedOut => "The budget ended before the turn did.",
+        ReasonCode::TimedOut => "The time was over before the turn ended.",
         ReasonCode::Interrupted => "The runner was told to end before the turn did.",
         ReasonCode::OutputLimit => "The output grew over its limit.",
         ReasonCode::DiskFull => "There was too little free space to go on.",

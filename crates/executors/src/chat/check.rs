@@ -8,10 +8,10 @@ use serde_json::{Map, json};
 use super::exchange::{Exchange, Order, exchange};
 use super::limits::{MODELS_CONNECT_MAX_SECONDS, MODELS_MAX_BYTES, MODELS_MAX_SECONDS};
 use super::service::{Endpoint, Service};
-use crate::common::diagnostic::json_file;
 use crate::common::exit::Refusal;
 use crate::common::key::Key;
 use crate::common::program::{Call, Done};
+use crate::common::report::{availability, printed};
 
 pub(super) fn check(service: &Service, call: &Call<'_>, json: bool) -> Result<Done, Refusal> {
     let family = call.family;
@@ -19,17 +19,10 @@ pub(super) fn check(service: &Service, call: &Call<'_>, json: bool) -> Result<Do
     let key = service.key(&endpoint, call.surroundings);
     let reason = key.as_ref().err().map(|refusal| refusal.message.clone());
     let selected = if key.is_ok() { family.backend() } else { "none" };
-    let lanes = call.gates.inventory();
     if !json {
-        let availability = reason.map_or("available".to_owned(), |reason| format!("unavailable: {reason}"));
-        return Ok(Done::Text(format!(
-            "{} through {}: {availability}\nqualified: {}; provisional: {}\n",
-            family.model,
-            family.backend(),
-            listed(&lanes.qualified),
-            listed(&lanes.provisional),
-        )));
+        return Ok(availability(call, reason.as_deref()));
     }
+    let lanes = call.gates.inventory();
     let efforts = call.gates.efforts();
     let mut backends = Map::new();
     backends.insert(family.backend().to_owned(), json!({"available": key.is_ok(), "reason": reason}));
@@ -50,17 +43,13 @@ pub(super) fn check(service: &Service, call: &Call<'_>, json: bool) -> Result<Do
             Err(_) => "unknown",
             Ok(key) => match listing(service, endpoint, key, call) {
                 Exchange::Interrupted(signal) => return Ok(Done::Interrupted(signal)),
-                Exchange::Complete { status: 200, body } => availability(&body, model),
+                Exchange::Complete { status: 200, body } => snapshot(&body, model),
                 Exchange::Complete { .. } | Exchange::Broken { .. } => "unknown",
             },
         };
         status["next_snapshot"] = json!({"model": model, "availability": availability});
     }
-    Ok(Done::Text(String::from_utf8_lossy(&json_file(&status)).into_owned()))
-}
-
-fn listed(lanes: &[String]) -> String {
-    if lanes.is_empty() { "none".to_owned() } else { lanes.join(" ") }
+    Ok(printed(&status))
 }
 
 /// Asks for the list of models. Informational: which snapshot is pinned is the gate's decision.
@@ -78,7 +67,7 @@ fn listing(service: &Service, endpoint: Endpoint, key: Option<Key>, call: &Call<
     exchange(order, call.signals)
 }
 
-fn availability(body: &[u8], model: &str) -> &'static str {
+fn snapshot(body: &[u8], model: &str) -> &'static str {
     let Ok(document) = parse(body) else { return "unknown" };
     match document.get("data").and_then(Json::as_array) {
         None => "unknown",

@@ -13,7 +13,7 @@ use super::limits::{
 };
 use super::service::{Endpoint, NO_EFFORT, Service};
 use crate::common::clock::Start;
-use crate::common::diagnostic::{self, Account, json_file};
+use crate::common::diagnostic::{self, Account};
 use crate::common::evaluation::{self, Manifest, ManifestRules, POLICY_ANNOTATION_SCHEMA};
 use crate::common::exit::{Exit, Failure, Phase, Refusal};
 use crate::common::gate::Admitted;
@@ -22,7 +22,8 @@ use crate::common::line::RunLine;
 use crate::common::place::{DebugRule, PathRules, Places};
 use crate::common::program::{Call, Done};
 use crate::common::prompt::Prompt;
-use crate::common::publish::{self, Member};
+use crate::common::publish::{self, Publication};
+use crate::common::report::{members, printed};
 
 const PATHS: PathRules = PathRules {
     create_parents: false,
@@ -37,6 +38,13 @@ const MANIFEST: ManifestRules = ManifestRules {
     further_keys: &[],
     timeout_max_seconds: EVALUATION_MAX_SECONDS,
 };
+
+/// Of answer, metrics and commit marker.
+const REASONS: [(Failure, &str); 3] = [
+    (Failure::publish("output_publish_failed"), "output_publish_failed"),
+    (Failure::extract("metrics_write_failed"), "metrics_publish_failed"),
+    (Failure::extract("commit_marker_write_failed"), "commit_publish_failed"),
+];
 
 pub(super) fn run(service: &'static Service, call: &Call<'_>, line: &RunLine) -> Result<Done, Refusal> {
     let surroundings = call.surroundings;
@@ -67,8 +75,7 @@ pub(super) fn run(service: &'static Service, call: &Call<'_>, line: &RunLine) ->
     if line.preflight_only()
         && let Some(manifest) = &manifest
     {
-        let receipt = json_file(&manifest.preflight(&admitted));
-        return Ok(Done::Text(String::from_utf8_lossy(&receipt).into_owned()));
+        return Ok(printed(&manifest.preflight(&admitted)));
     }
     let (tokens, seconds) = match &manifest {
         Some(manifest) => (OUTPUT_EVALUATION_TOKENS, manifest.timeout_seconds),
@@ -175,30 +182,9 @@ impl Run {
         if let Some(manifest) = &self.manifest {
             metrics.insert("evaluation_receipt".to_owned(), manifest.attempt_receipt(&output));
         }
-        let metrics = json_file(&Value::Object(metrics));
-        let marker =
-            self.manifest.as_ref().map(|manifest| json_file(&manifest.commit_marker(&output, &metrics)));
-        let mut members = vec![
-            Member {
-                destination: &self.places.output,
-                bytes: output,
-                stage_failure: Failure::publish("output_publish_failed"),
-                publish_reason: "output_publish_failed",
-            },
-            Member {
-                destination: &self.places.metrics,
-                bytes: metrics,
-                stage_failure: Failure::extract("metrics_write_failed"),
-                publish_reason: "metrics_publish_failed",
-            },
-        ];
-        members.extend(marker.map(|bytes| Member {
-            destination: &self.places.commit,
-            bytes,
-            stage_failure: Failure::extract("commit_marker_write_failed"),
-            publish_reason: "commit_publish_failed",
-        }));
-        publish::publish(&members)
+        let publication =
+            Publication { places: &self.places, output, metrics, marked: self.manifest.as_ref() };
+        publish::answer(publication, REASONS)
     }
 
     fn metrics(&self, answer: &Answer) -> Map<String, Value> {
@@ -263,12 +249,5 @@ impl Run {
             names_debug: false,
         };
         diagnostic::fail(account, failure)
-    }
-}
-
-fn members(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(members) => members,
-        _ => Map::new(),
     }
 }

@@ -49,7 +49,7 @@ const fn family(gate: gates::family::Family, program: &'static str, model: &'sta
         efforts: EFFORTS,
         flags: &[EVALUATION_MANIFEST, PREFLIGHT_ONLY],
         commands: &[],
-        gates_first: false,
+        gates_first: None,
         usage: USAGE,
     }
 }
@@ -131,7 +131,7 @@ impl Service {
         };
         if !key.expose().starts_with(self.key_prefix) {
             let message = format!("{} does not begin with {}", self.key.variable, self.key_prefix);
-            return Err(Refusal::unavailable(message));
+            return Err(Refusal::login(message));
         }
         Ok(Some(key))
     }

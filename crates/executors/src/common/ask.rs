@@ -33,7 +33,7 @@ pub fn ask(launch: Launch<'_>, run_directory: &RunDirectory, call: &Call<'_>) ->
     let unavailable =
         |why: &dyn std::fmt::Display| Stop::from(Refusal::unavailable(format!("probe {name}: {why}")));
     let ended = child::run(launch, run_directory, call.surroundings, call.signals, &mut |_, _| {});
-    let ended = ended.map_err(|error| unavailable(&error.message()))?;
+    let ended = ended.map_err(|error| error.refusal(&format!("probe {name}")))?;
     match ended.end {
         End::Interrupted(signal) => return Err(Stop::Interrupted(signal)),
         End::TimedOut => return Err(unavailable(&format!("no end within {} s", limit.as_secs()))),

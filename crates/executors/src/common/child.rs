@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::os::fd::BorrowedFd;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -11,8 +12,11 @@ use process::{
     COOKIE_NAME, Child, Containment, Ending, Fence, Gate, GateStep, LaunchSpec, Program, SealedInput,
     StartError, TerminationSignals, Tree, become_subreaper,
 };
+use rustix::fs::Mode;
+use rustix::process::umask;
 
 use super::environment::ChildEnvironment;
+use super::exit::Refusal;
 use super::limits::{KILL_GRACE_SECONDS, STREAM_MAX_BYTES, WATCH_INTERVAL_MILLISECONDS};
 use super::run_directory::RunDirectory;
 use super::surroundings::Surroundings;
@@ -38,6 +42,37 @@ pub struct Launch<'a> {
     pub limit: Duration,
     /// The time between TERM and KILL; [`KILL_GRACE`] unless the family says otherwise.
     pub grace: Duration,
+    /// Who may use the files that the child makes.
+    pub new_files: NewFiles,
+}
+
+/// Who may use the files that a child makes, as far as the child leaves that open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NewFiles {
+    /// The user alone (runners.md 1.6).
+    Private,
+    /// Whoever may use the files that the caller makes: for a child that works in the user's workspace.
+    AsOfCaller,
+}
+
+impl NewFiles {
+    /// That of a run which may edit the workspace, or may not.
+    pub const fn of_run(edits: bool) -> Self {
+        if edits { Self::AsOfCaller } else { Self::Private }
+    }
+
+    fn umask(self) -> u32 {
+        let private = Mode::RWXG | Mode::RWXO;
+        match self {
+            Self::Private => private.bits(),
+            Self::AsOfCaller => {
+                // The one way to ask; nothing is made open to others meanwhile.
+                let callers = umask(private);
+                umask(callers);
+                callers.bits()
+            }
+        }
+    }
 }
 
 /// Ten seconds.
@@ -125,10 +160,11 @@ pub enum LaunchError {
 }
 
 impl LaunchError {
-    /// The sentence.
-    pub fn message(&self) -> &str {
+    /// The refusal of a run that needs the child before it dispatches anything; `what` names the child.
+    pub fn refusal(&self, what: &str) -> Refusal {
         match self {
-            Self::Sandbox(message) | Self::Other(message) => message,
+            Self::Sandbox(why) => Refusal::sandbox(why),
+            Self::Other(why) => Refusal::unavailable(format!("{what}: {why}")),
         }
     }
 }
@@ -208,10 +244,12 @@ fn describe(launch: Launch<'_>, stdout: &Stream, stderr: &Stream) -> io::Result<
         stdin: SealedInput::from_bytes(launch.stdin)?,
         stdout: stdout.file.try_clone()?,
         stderr: stderr.file.try_clone()?,
-        umask: 0o077,
+        umask: launch.new_files.umask(),
         open_files_limit: None,
         containment: Containment::Subreaper,
         fence: launch.fence,
+        // This thread waits for the child, so its end is that of the run.
+        dies_with_starter: true,
     };
     Ok((spec, cookie))
 }
@@ -248,7 +286,8 @@ impl Running<'_> {
             let ending = self.child.wait(interval.min(left), &[self.signals.fd()])?;
             // Asked first: who ends a whole tree ends the child too, which may be the faster one to obey.
             if let Some(signal) = self.signals.take() {
-                return self.stop(self.grace_when_interrupted).map(|()| End::Interrupted(signal));
+                self.terminate(self.grace_when_interrupted, &[])?;
+                return Ok(End::Interrupted(signal));
             }
             if let Some(ending) = ending {
                 return match ending {
@@ -258,21 +297,28 @@ impl Running<'_> {
                 };
             }
             if Instant::now() >= deadline {
-                return self.stop(self.grace).map(|()| End::TimedOut);
+                return self.stop(End::TimedOut);
             }
             if self.stdout.bytes()?.max(self.stderr.bytes()?) > STREAM_MAX_BYTES {
-                return self.stop(self.grace).map(|()| End::TooMuchOutput);
+                return self.stop(End::TooMuchOutput);
             }
             watch(&self.stdout, &self.stderr);
         }
     }
 
-    /// TERM, the grace, and the sweep that follows kills what is left.
-    fn stop(&mut self, grace: Duration) -> Result<(), LaunchError> {
+    /// Stops the child for a reason of ours. Whoever asks this process to end in the grace waits no longer: the child was told
+    /// already, and the time that a task leaves to its runner is shorter than the grace.
+    fn stop(&mut self, end: End) -> Result<End, LaunchError> {
+        self.terminate(self.grace, &[self.signals.fd()])?;
+        Ok(self.signals.take().map_or(end, End::Interrupted))
+    }
+
+    /// TERM, the grace, KILL; the sweep that follows ends what is left. One of `also` ends the grace.
+    fn terminate(&mut self, grace: Duration, also: &[BorrowedFd<'_>]) -> Result<(), LaunchError> {
         self.tree.terminate()?;
-        self.child.wait(grace, &[])?;
+        self.child.wait(grace, also)?;
         self.tree.kill()?;
-        self.child.wait(grace, &[])?;
+        self.child.wait(KILL_GRACE, &[])?;
         Ok(())
     }
 }

@@ -28,6 +28,6 @@ impl Start {
 }
 
 /// Seconds since the epoch.
-pub fn epoch_now() -> u64 {
+fn epoch_now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |passed| passed.as_secs())
 }

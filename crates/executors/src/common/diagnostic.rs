@@ -11,6 +11,7 @@ use super::family::Family;
 use super::place::Places;
 use super::program::Done;
 use super::publish;
+use super::report::json_file;
 
 /// What a family says of a failed run beside phase and reason.
 #[derive(Debug)]
@@ -69,11 +70,4 @@ fn keep(debug: &Path, family: &Family, material: &[(&str, Vec<u8>)]) -> std::io:
     let directory = DebugDirectory::create(debug, family)?;
     material.iter().try_for_each(|(name, bytes)| directory.write(name, bytes))?;
     Ok(directory)
-}
-
-/// A JSON value as the content of a file.
-pub fn json_file(value: &Value) -> Vec<u8> {
-    let mut text = gates::json::pretty(value);
-    text.push('\n');
-    text.into_bytes()
 }

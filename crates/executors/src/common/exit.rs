@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use provider::{LOGIN_OPENING, SANDBOX_OPENING};
+
 /// How a runner ends. 130 is Kimi's alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
@@ -59,6 +61,16 @@ impl Refusal {
     /// 69.
     pub fn unavailable(message: impl Into<String>) -> Self {
         Self::new(Exit::Unavailable, message)
+    }
+
+    /// 69: there is no key or login that can be used.
+    pub fn login(message: impl fmt::Display) -> Self {
+        Self::unavailable(format!("{LOGIN_OPENING}{message}"))
+    }
+
+    /// 69: the sandbox can not be had.
+    pub fn sandbox(message: impl fmt::Display) -> Self {
+        Self::unavailable(format!("{SANDBOX_OPENING}{message}"))
     }
 
     /// 78.

@@ -1,6 +1,9 @@
 //! What tells one runner from another before it does anything.
 
-use super::exit::Exit;
+use std::ffi::{OsStr, OsString};
+
+use super::exit::{Exit, Refusal};
+use super::gate::Gates;
 
 /// A runner: its place in the gates and its command line.
 #[derive(Clone, Copy, Debug)]
@@ -20,26 +23,50 @@ pub struct Family {
     /// Flags of `run` beyond the shared ones.
     pub flags: &'static [Flag],
     /// Commands beside `check` and `run`.
-    pub commands: &'static [&'static str],
-    /// Whether the gates are read before the command line, so that even `--help` fails where they are bad (GLM, runners.md 2.1).
-    pub gates_first: bool,
+    pub commands: &'static [OwnCommand],
+    /// Where the gates are read before the command line, so that even `--help` fails where they are bad: what they must say
+    /// beyond the rules for all of them (GLM, runners.md 2.1).
+    pub gates_first: Option<GateDemand>,
     /// Usage, one or more lines, behind the line of the shared flags; ends with a line feed or is empty.
     pub usage: &'static str,
 }
 
+/// What one family demands of valid gates. The error is 78.
+pub type GateDemand = fn(&Gates) -> Result<(), Refusal>;
+
 /// A flag of `run`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Flag {
     /// With its two hyphens.
     pub name: &'static str,
-    /// Whether a value follows.
-    pub takes_value: bool,
+    /// What follows it.
+    pub value: FlagValue,
+}
+
+/// What follows a flag.
+#[derive(Clone, Copy, Debug)]
+pub enum FlagValue {
+    /// Nothing.
+    None,
+    /// A path, which is looked at once the gates allow the run.
+    Path,
+    /// What this accepts, whatever the gates say. The error is 64.
+    Checked(fn(&OsStr) -> Result<(), Refusal>),
+}
+
+/// A command of one family.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnCommand {
+    /// Its word.
+    pub name: &'static str,
+    /// Accepts the words behind it. The error is 64.
+    pub check: fn(&[OsString]) -> Result<(), Refusal>,
 }
 
 /// Binds an evaluation to a manifest (runners.md 1.8).
-pub const EVALUATION_MANIFEST: Flag = Flag { name: "--evaluation-manifest", takes_value: true };
+pub const EVALUATION_MANIFEST: Flag = Flag { name: "--evaluation-manifest", value: FlagValue::Path };
 /// Ends an evaluation before any request (runners.md 1.8).
-pub const PREFLIGHT_ONLY: Flag = Flag { name: "--preflight-only", takes_value: false };
+pub const PREFLIGHT_ONLY: Flag = Flag { name: "--preflight-only", value: FlagValue::None };
 
 impl Family {
     /// The one backend.
@@ -49,5 +76,13 @@ impl Family {
 
     pub(super) fn flag(&self, name: &str) -> Option<Flag> {
         self.flags.iter().copied().find(|flag| flag.name == name)
+    }
+
+    /// Demands that the runner implements a lane.
+    pub(super) fn demand_lane(&self, lane: &str) -> Result<(), Refusal> {
+        if self.lanes.contains(&lane) {
+            return Ok(());
+        }
+        Err(Refusal::new(self.unknown_lane, format!("{} has no lane {lane}", self.program)))
     }
 }

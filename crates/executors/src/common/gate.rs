@@ -98,10 +98,7 @@ impl Gates {
     /// 78; for a lane that the runner does not implement the family's own code.
     pub fn admit(&self, line: &RunLine, may_evaluate: fn(&str, Status) -> bool) -> Result<Admitted, Refusal> {
         let lane = line.lane.as_str();
-        if !self.family.lanes.contains(&lane) {
-            let message = format!("{} has no lane {lane}", self.family.program);
-            return Err(Refusal::new(self.family.unknown_lane, message));
-        }
+        self.family.demand_lane(lane)?;
         let refused = |why: &str| Refusal::gate(format!("lane {lane} of {}: {why}", self.family.model));
         let row = self.rows().find(|row| row.lane == lane).ok_or_else(|| refused("no gate names it"))?;
         let status = row.status;

@@ -63,8 +63,8 @@ pub fn find(source: KeySource, surroundings: &Surroundings) -> Result<Key, Refus
 
 fn of_file(variable: &str, path: &Path) -> Result<String, Refusal> {
     let shown = path.display();
-    let absent = || Refusal::unavailable(format!("{variable} is unset and {shown} holds no key"));
-    let unusable = |why: &dyn fmt::Display| Refusal::unavailable(format!("{shown} can not be used: {why}"));
+    let absent = || Refusal::login(format!("{variable} is unset and {shown} holds no key"));
+    let unusable = |why: &dyn fmt::Display| Refusal::login(format!("{shown} can not be used: {why}"));
     // Not blocking: opening a named pipe would wait for a writer.
     let flags = OFlags::NONBLOCK.bits().cast_signed();
     let file = match OpenOptions::new().read(true).custom_flags(flags).open(path) {
@@ -86,7 +86,7 @@ fn of_file(variable: &str, path: &Path) -> Result<String, Refusal> {
     file.take(KEY_FILE_MAX_BYTES).read_to_end(&mut bytes).map_err(|error| unusable(&error))?;
     let text = String::from_utf8_lossy(&bytes);
     match text.split('\n').find_map(|line| value(line, variable)) {
-        None => Err(Refusal::unavailable(format!("{shown} holds no {variable} line"))),
+        None => Err(Refusal::login(format!("{shown} holds no {variable} line"))),
         Some("") => Err(absent()),
         Some(key) => Ok(key.to_owned()),
     }

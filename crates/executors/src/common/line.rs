@@ -3,8 +3,8 @@
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 
-use super::exit::Refusal;
-use super::family::{EVALUATION_MANIFEST, Family, PREFLIGHT_ONLY};
+use super::exit::{Exit, Refusal};
+use super::family::{EVALUATION_MANIFEST, Family, FlagValue, PREFLIGHT_ONLY};
 
 /// What is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,8 +108,8 @@ pub fn parse(family: &Family, words: &[OsString]) -> Result<Command, Refusal> {
         Some("--version") => Ok(Command::Version),
         Some("check") => check(rest),
         Some("run") => run(family, rest),
-        word => match family.commands.iter().find(|own| word == Some(**own)) {
-            Some(own) => Ok(Command::Own(own, rest.to_vec())),
+        word => match family.commands.iter().find(|own| word == Some(own.name)) {
+            Some(own) => (own.check)(rest).map(|()| Command::Own(own.name, rest.to_vec())),
             None => Err(Refusal::usage(format!("unknown command {}; see --help", first.to_string_lossy()))),
         },
     }
@@ -154,7 +154,16 @@ fn run(family: &Family, words: &[OsString]) -> Result<Command, Refusal> {
             "--evaluation" => line.evaluation = true,
             _ => {
                 let flag = family.flag(name).ok_or_else(|| unknown(word))?;
-                line.own.push((flag.name, if flag.takes_value { value()? } else { OsString::new() }));
+                let value = match flag.value {
+                    FlagValue::None => OsString::new(),
+                    FlagValue::Path => value()?,
+                    FlagValue::Checked(check) => {
+                        let value = value()?;
+                        check(&value)?;
+                        value
+                    }
+                };
+                line.own.push((flag.name, value));
             }
         }
     }
@@ -172,6 +181,9 @@ fn run(family: &Family, words: &[OsString]) -> Result<Command, Refusal> {
 }
 
 fn consistent(family: &Family, line: &RunLine) -> Result<(), Refusal> {
+    if family.unknown_lane == Exit::Usage {
+        family.demand_lane(&line.lane)?;
+    }
     if let Some(effort) = &line.effort
         && !family.efforts.contains(&effort.as_str())
     {

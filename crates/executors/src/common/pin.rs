@@ -44,6 +44,14 @@ impl Line {
         Ok(Some(line))
     }
 
+    /// Accepts the words.
+    ///
+    /// # Errors
+    /// 64.
+    pub fn check(words: &[OsString]) -> Result<(), Refusal> {
+        Self::parse(words).map(drop)
+    }
+
     /// The real file of the program that is named, if one is.
     ///
     /// # Errors

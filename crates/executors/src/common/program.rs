@@ -120,7 +120,14 @@ fn perform(
     act: fn(&Call<'_>, Action) -> Result<Done, Refusal>,
 ) -> Result<Done, Refusal> {
     let surroundings = Surroundings::of_process()?;
-    let early = if family.gates_first { Some(Gates::load(family, &surroundings)?) } else { None };
+    let early = match family.gates_first {
+        Some(demand) => {
+            let gates = Gates::load(family, &surroundings)?;
+            demand(&gates)?;
+            Some(gates)
+        }
+        None => None,
+    };
     let action = match line::parse(family, words)? {
         Command::Help => return Ok(Done::Text(line::usage(family))),
         Command::Version => {

@@ -6,10 +6,13 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 
+use serde_json::{Map, Value};
 use tempfile::NamedTempFile;
 
+use super::evaluation::Manifest;
 use super::exit::{Exit, Failure, Phase};
-use super::place::Destination;
+use super::place::{Destination, Places};
+use super::report::json_file;
 
 /// One file that is published.
 #[derive(Clone, Debug)]
@@ -22,6 +25,39 @@ pub struct Member<'a> {
     pub stage_failure: Failure,
     /// The reason when it can not be renamed.
     pub publish_reason: &'static str,
+}
+
+/// An answer and what goes with it.
+#[derive(Debug)]
+pub struct Publication<'a> {
+    /// Where.
+    pub places: &'a Places,
+    /// The content of the answer's file.
+    pub output: Vec<u8>,
+    /// The metrics, with the receipt of an evaluation.
+    pub metrics: Map<String, Value>,
+    /// The manifest that a commit marker binds them to; nothing where none is published.
+    pub marked: Option<&'a Manifest>,
+}
+
+/// Publishes answer, metrics and commit marker, in this order (runners.md 1.6). `reasons` are theirs: what it is when one can
+/// not be staged, and the reason when it can not be renamed.
+///
+/// # Errors
+/// As for [`publish`].
+pub fn answer(publication: Publication<'_>, reasons: [(Failure, &'static str); 3]) -> Result<(), Failure> {
+    let Publication { places, output, metrics, marked } = publication;
+    let metrics = json_file(&Value::Object(metrics));
+    let marker = marked.map(|manifest| json_file(&manifest.commit_marker(&output, &metrics)));
+    let files = [(&places.output, Some(output)), (&places.metrics, Some(metrics)), (&places.commit, marker)];
+    let members: Vec<Member<'_>> = files
+        .into_iter()
+        .zip(reasons)
+        .filter_map(|((destination, bytes), (stage_failure, publish_reason))| {
+            Some(Member { destination, bytes: bytes?, stage_failure, publish_reason })
+        })
+        .collect();
+    publish(&members)
 }
 
 /// Publishes all members in order, or none. Nothing that exists is replaced: what appeared at a destination since it was

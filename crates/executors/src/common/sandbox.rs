@@ -12,19 +12,12 @@ use super::run_directory::RunDirectory;
 /// The value of the member `sandbox` in metrics.
 pub const LANDLOCK: &str = "linux-landlock";
 
-const DEVICES: &[&str] = &[
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/random",
-    "/dev/urandom",
-    "/dev/tty",
-    "/dev/ptmx",
-    "/dev/pts",
-    "/dev/shm",
-];
+/// What every child may write to.
+const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty"];
+/// What makes a terminal, and where it is: among the other terminals of the user.
+const TERMINALS: &[&str] = &["/dev/ptmx", "/dev/pts"];
 /// The dynamic loaders of the platforms that are built for; an executable needs the right to be loaded by it.
-pub const LOADERS: &[&str] = &[
+const LOADERS: &[&str] = &[
     "/lib64/ld-linux-x86-64.so.2",
     "/lib/ld-linux-aarch64.so.1",
     "/lib/ld-musl-x86_64.so.1",
@@ -38,6 +31,8 @@ pub struct Sandbox {
     pub writable: Vec<PathBuf>,
     /// What may be read and executed; nothing for no limit.
     pub access: Option<Access>,
+    /// Whether the child may make terminals for what it starts. It can then write to all terminals of the user.
+    pub makes_terminals: bool,
     /// Existing directories of the user that are not to be written, by which the gate proves the fence; the run directory
     /// gives one more.
     pub forbidden: Vec<PathBuf>,
@@ -48,7 +43,7 @@ pub struct Sandbox {
 pub struct Access {
     /// What may be read.
     pub reads: Reads,
-    /// Files that may be executed; [`LOADERS`] are always among them.
+    /// Files that may be executed, beside the dynamic loaders.
     pub executable: Vec<PathBuf>,
 }
 
@@ -75,7 +70,7 @@ pub fn demand() -> Result<(), Refusal> {
     if support.is_sufficient() {
         return Ok(());
     }
-    Err(Refusal::unavailable(format!("the sandbox needs Landlock 3 (Linux 6.2): {support}")))
+    Err(Refusal::sandbox(format!("it needs Landlock 3 (Linux 6.2): {support}")))
 }
 
 impl Sandbox {
@@ -112,9 +107,10 @@ impl Sandbox {
                 })
             }
         };
+        let terminals = TERMINALS.iter().filter(|_| self.makes_terminals);
         Ok(Fence::Ours(WriteFence {
             directories: self.writable.clone(),
-            files: DEVICES.iter().map(PathBuf::from).collect(),
+            files: DEVICES.iter().chain(terminals).map(PathBuf::from).collect(),
             forbidden,
             access,
         }))

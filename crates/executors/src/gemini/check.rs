@@ -3,9 +3,9 @@
 use serde_json::json;
 
 use super::probe;
-use crate::common::diagnostic::json_file;
 use crate::common::exit::{Exit, Refusal};
 use crate::common::program::{Call, Done, Stop};
+use crate::common::report::{availability, printed};
 
 pub(super) fn check(call: &Call<'_>, json: bool) -> Result<Done, Refusal> {
     let family = call.family;
@@ -15,18 +15,11 @@ pub(super) fn check(call: &Call<'_>, json: bool) -> Result<Done, Refusal> {
         Err(Stop::Refused(refusal)) if refusal.exit == Exit::Unavailable => Some(refusal.message),
         Err(Stop::Refused(refusal)) => return Err(refusal),
     };
+    if !json {
+        return Ok(availability(call, reason.as_deref()));
+    }
     let lanes = call.gates.inventory();
     let backend = family.backend();
-    if !json {
-        let availability =
-            reason.as_ref().map_or("available".to_owned(), |reason| format!("unavailable: {reason}"));
-        return Ok(Done::Text(format!(
-            "{} through {backend}: {availability}\nqualified: {}; provisional: {}\n",
-            family.model,
-            listed(&lanes.qualified),
-            listed(&lanes.provisional),
-        )));
-    }
     let efforts = call.gates.efforts();
     let status = json!({
         "model": family.model,
@@ -36,9 +29,5 @@ pub(super) fn check(call: &Call<'_>, json: bool) -> Result<Done, Refusal> {
         "provisional_lanes": lanes.provisional,
         "backends": {backend: {"available": reason.is_none(), "reason": reason, "efforts": efforts}},
     });
-    Ok(Done::Text(String::from_utf8_lossy(&json_file(&status)).into_owned()))
-}
-
-fn listed(lanes: &[String]) -> String {
-    if lanes.is_empty() { "none".to_owned() } else { lanes.join(" ") }
+    Ok(printed(&status))
 }

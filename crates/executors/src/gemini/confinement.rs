@@ -31,6 +31,7 @@ pub(super) fn fence(
         writable: vec![home.home.clone(), home.scratch.clone(), home.workspace.clone()],
         access: Some(Access { reads: Reads::AllBut { hidden, except: Vec::new() }, executable }),
         forbidden: vec![user_home.to_path_buf()],
+        ..Sandbox::default()
     }
     .fence(run_directory)
 }

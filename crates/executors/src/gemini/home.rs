@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 
 use super::limits::LOGIN_MAX_BYTES;
-use crate::common::diagnostic::json_file;
 use crate::common::environment::ChildEnvironment;
 use crate::common::exit::Refusal;
 use crate::common::files::read_regular;
+use crate::common::report::json_file;
 use crate::common::run_directory::RunDirectory;
 use crate::common::surroundings::Surroundings;
 
@@ -47,7 +47,7 @@ impl Home {
         let login = user_home.join(VENDOR).join(LOGIN);
         let login = read_regular(&login, LOGIN_MAX_BYTES).map_err(|error| {
             let path = login.display();
-            Refusal::unavailable(format!("agy holds no login in {path} ({error}); sign in by running agy"))
+            Refusal::login(format!("agy holds no login in {path} ({error}); sign in by running agy"))
         })?;
         let make = || -> io::Result<Self> {
             let home = Self {

@@ -24,7 +24,7 @@ pub static GEMINI: Family = Family {
     efforts: &["medium", "high"],
     flags: &[],
     commands: &[],
-    gates_first: false,
+    gates_first: None,
     usage: "\
 The model sees the prompt and nothing else: the workspace is neither read nor written. --evaluation takes no manifest.
 ",

@@ -9,7 +9,7 @@ use super::home::Home;
 use super::limits::PROBE_MAX_SECONDS;
 use super::runtime_model;
 use crate::common::ask::{Said, ask};
-use crate::common::child::{KILL_GRACE, Launch};
+use crate::common::child::{KILL_GRACE, Launch, NewFiles};
 use crate::common::exit::Refusal;
 use crate::common::program::{Call, Stop};
 use crate::common::run_directory::RunDirectory;
@@ -58,9 +58,12 @@ pub(super) fn probe(call: &Call<'_>, efforts: &[&str]) -> Result<Runtime, Stop> 
         return Err(unavailable("agy does not show that no plugin is imported".to_owned()));
     }
     let models = prober.ask("models", &["models"])?;
+    if !models.is_success {
+        return Err(Refusal::login("agy shows no models; sign in by running agy").into());
+    }
     for effort in efforts {
         let id = runtime_model(effort);
-        if !models.is_success || !lists(&models.stdout, &id) {
+        if !lists(&models.stdout, &id) {
             return Err(unavailable(format!("agy models does not list {id}; sign in by running agy")));
         }
     }
@@ -85,8 +88,6 @@ struct Prober<'a> {
 
 impl Prober<'_> {
     fn ask(&self, name: &str, arguments: &[&str]) -> Result<Said, Stop> {
-        let unavailable =
-            |why: &dyn std::fmt::Display| Stop::from(Refusal::unavailable(format!("probe {name}: {why}")));
         let fence = fence(&self.runtime.user_home, &self.runtime.agy, self.home, self.run_directory);
         let launch = Launch {
             name,
@@ -95,9 +96,10 @@ impl Prober<'_> {
             environment: self.home.environment(self.call.surroundings)?,
             directory: &self.home.workspace,
             stdin: b"",
-            fence: fence.map_err(|error| unavailable(&error))?,
+            fence: fence.map_err(Refusal::sandbox)?,
             limit: Duration::from_secs(PROBE_MAX_SECONDS),
             grace: KILL_GRACE,
+            new_files: NewFiles::Private,
         };
         ask(launch, self.run_directory, self.call)
     }

@@ -12,9 +12,9 @@ use super::home::Home;
 use super::limits::{OPERATION_DEFAULT_SECONDS, OPERATION_MAX_SECONDS};
 use super::probe;
 use super::runtime_model;
-use crate::common::child::{self, End, Ended, KILL_GRACE, Launch, LaunchError};
+use crate::common::child::{self, End, Ended, KILL_GRACE, Launch, LaunchError, NewFiles};
 use crate::common::clock::Start;
-use crate::common::diagnostic::{Account, fail, json_file};
+use crate::common::diagnostic::{Account, fail};
 use crate::common::environment::ChildEnvironment;
 use crate::common::exit::{Exit, Failure, Phase, Refusal};
 use crate::common::gate::Admitted;
@@ -23,7 +23,9 @@ use crate::common::place::{DebugRule, PathRules, Places};
 use crate::common::program::{Call, Done, Stop, ended};
 use crate::common::prompt::Prompt;
 use crate::common::publish::{Member, publish};
+use crate::common::report::{json_file, members};
 use crate::common::run_directory::RunDirectory;
+use crate::common::sandbox::LANDLOCK;
 
 const PATHS: PathRules = PathRules {
     create_parents: true,
@@ -54,7 +56,6 @@ fn attempt(call: &Call<'_>, line: &RunLine) -> Result<Done, Stop> {
     places.create_parents()?;
     let run_directory = RunDirectory::create(call.family)?;
     let home = Home::build(&runtime.user_home, &runtime_model(&admitted.effort), &run_directory)?;
-    let unavailable = |why: &dyn std::fmt::Display| Refusal::unavailable(format!("sandbox: {why}"));
     let fence = fence(&runtime.user_home, &runtime.agy, &home, &run_directory);
     let launch = Launch {
         name: "agy",
@@ -63,15 +64,16 @@ fn attempt(call: &Call<'_>, line: &RunLine) -> Result<Done, Stop> {
         environment: home.environment(surroundings)?,
         directory: &home.workspace,
         stdin: b"",
-        fence: fence.map_err(|error| unavailable(&error))?,
+        fence: fence.map_err(Refusal::sandbox)?,
         limit: Duration::from_secs(limit.unwrap_or(OPERATION_DEFAULT_SECONDS)),
         grace: KILL_GRACE,
+        new_files: NewFiles::Private,
     };
     let work = Work { call, admitted, places, start: Start::now() };
     match child::run(launch, &run_directory, surroundings, call.signals, &mut |_, _| {}) {
         Ok(Ended { end: End::Interrupted(signal), .. }) => Err(Stop::Interrupted(signal)),
         Ok(ended) => Ok(work.conclude(&ended)),
-        Err(LaunchError::Sandbox(why)) => Err(unavailable(&why).into()),
+        Err(LaunchError::Sandbox(why)) => Err(Refusal::sandbox(why).into()),
         Err(LaunchError::Other(_)) => {
             let failure = Failure::new(Exit::Failed, Phase::Dispatch, "process_lost");
             Ok(work.fail(&Output::default(), failure))
@@ -147,6 +149,7 @@ impl Work<'_> {
             "context_mode": "prompt_only",
             "workspace_mode": "isolated_empty",
             "home_mode": "isolated_keychain_oauth",
+            "sandbox": LANDLOCK,
             "started_at_epoch": self.start.epoch,
             "finished_at_epoch": self.start.finished_epoch(),
             "duration_seconds": self.start.elapsed_seconds(),
@@ -197,12 +200,5 @@ impl Work<'_> {
             "effort": self.admitted.effort,
             "lane": self.admitted.lane,
         }))
-    }
-}
-
-fn members(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(members) => members,
-        _ => Map::new(),
     }
 }

@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::runtime::{self, Host, Unready};
-use crate::common::diagnostic::json_file;
 use crate::common::exit::{Exit, Refusal};
 use crate::common::program::{Call, Done};
+use crate::common::report::{availability, printed};
 
 pub(super) fn check(call: &Call<'_>, json: bool) -> Result<Done, Refusal> {
     let family = call.family;
@@ -16,18 +16,10 @@ pub(super) fn check(call: &Call<'_>, json: bool) -> Result<Done, Refusal> {
         Err(Unready::Refused(refusal)) => return Err(refusal),
         Err(Unready::Interrupted(signal)) => return Ok(Done::Interrupted(signal)),
     };
-    let lanes = call.gates.inventory();
     if !json {
-        let availability =
-            reason.map_or_else(|| "available".to_owned(), |reason| format!("unavailable: {reason}"));
-        return Ok(Done::Text(format!(
-            "{} through {}: {availability}\nqualified: {}; provisional: {}\n",
-            family.model,
-            family.backend(),
-            listed(&lanes.qualified),
-            listed(&lanes.provisional),
-        )));
+        return Ok(availability(call, reason.as_deref()));
     }
+    let lanes = call.gates.inventory();
     let mut backends = Map::new();
     backends.insert(family.backend().to_owned(), json!({"available": reason.is_none(), "reason": reason}));
     let missing = host.missing();
@@ -46,9 +38,5 @@ pub(super) fn check(call: &Call<'_>, json: bool) -> Result<Done, Refusal> {
         "provisional_lanes": lanes.provisional,
         "backends": Value::Object(backends),
     });
-    Ok(Done::Text(String::from_utf8_lossy(&json_file(&status)).into_owned()))
-}
-
-fn listed(lanes: &[String]) -> String {
-    if lanes.is_empty() { "none".to_owned() } else { lanes.join(" ") }
+    Ok(printed(&status))
 }

@@ -40,8 +40,9 @@ pub(super) fn of_run(
     private: &Private,
     run_directory: &RunDirectory,
 ) -> io::Result<Fence> {
-    let mut sandbox = Sandbox { writable: private.all(), ..Sandbox::default() };
-    let place = if lane == BUILDER { &mut sandbox.writable } else { &mut sandbox.forbidden };
+    let builds = lane == BUILDER;
+    let mut sandbox = Sandbox { writable: private.all(), makes_terminals: builds, ..Sandbox::default() };
+    let place = if builds { &mut sandbox.writable } else { &mut sandbox.forbidden };
     place.push(workdir.to_path_buf());
     sandbox.fence(run_directory)
 }
@@ -70,6 +71,7 @@ pub(super) fn of_evaluation(
         writable: private.all(),
         access: Some(Access { reads: Reads::Only(readable), executable }),
         forbidden: vec![workdir.to_path_buf()],
+        ..Sandbox::default()
     };
     let mut files = Vec::new();
     if lane == BUILDER {

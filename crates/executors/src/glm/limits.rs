@@ -24,6 +24,8 @@ pub const CAPABILITY_DEFAULT_SECONDS: u64 = 10;
 pub const CAPABILITY_SECONDS: RangeInclusive<u64> = 1..=30;
 /// How many tasks a lane evaluation may be one of.
 pub const TASKS_COUNT: RangeInclusive<u64> = 1..=100;
+/// Longest file of git settings of a workspace under evaluation, in bytes.
+pub const GIT_SETTINGS_MAX_BYTES: u64 = 1 << 20;
 /// How long the schema compiler may take, in seconds.
 pub const COMPILER_MAX_SECONDS: u64 = 30;
 /// Longest compiled schema, in bytes: it is one argument.

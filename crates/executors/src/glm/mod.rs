@@ -18,7 +18,8 @@ mod verdict;
 use std::process::ExitCode;
 
 use crate::common::exit::{Exit, Refusal};
-use crate::common::family::{EVALUATION_MANIFEST, Family, Flag};
+use crate::common::family::{EVALUATION_MANIFEST, Family, Flag, FlagValue};
+use crate::common::gate::Gates;
 use crate::common::key::KeySource;
 use crate::common::program::{self, Action, Call, Done};
 
@@ -36,9 +37,9 @@ pub static GLM: Family = Family {
     lanes: &["clerk", "scout", BUILDER, "reviewer", POLICY_ANNOTATION],
     unknown_lane: Exit::Usage,
     efforts: &["max"],
-    flags: &[EVALUATION_MANIFEST, Flag { name: BUDGET_FLAG, takes_value: true }],
+    flags: &[EVALUATION_MANIFEST, Flag { name: BUDGET_FLAG, value: FlagValue::Checked(run::check_budget) }],
     commands: &[],
-    gates_first: true,
+    gates_first: Some(demand_prefix),
     usage: "\
   --max-cost-usd USD    what Claude Code may spend; default 2.00
   --evaluation-manifest FILE   what an evaluation is bound to
@@ -55,7 +56,6 @@ pub fn main() -> ExitCode {
 }
 
 fn act(call: &Call<'_>, action: Action) -> Result<Done, Refusal> {
-    demand_prefix(call)?;
     match action {
         Action::Check { json } => check::check(call, json),
         Action::Run(line) => run::run(call, &line),
@@ -64,12 +64,12 @@ fn act(call: &Call<'_>, action: Action) -> Result<Done, Refusal> {
 }
 
 /// Demands that the executable gate says what the names of the profiles begin with (runners.md 2.1).
-fn demand_prefix(call: &Call<'_>) -> Result<(), Refusal> {
+fn demand_prefix(gates: &Gates) -> Result<(), Refusal> {
     let plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     let is_prefix = |prefix: &&str| !prefix.is_empty() && prefix.bytes().all(plain);
-    let prefix = call.gates.executable().profile_prefix.as_deref().filter(is_prefix);
+    let prefix = gates.executable().profile_prefix.as_deref().filter(is_prefix);
     let prefix = prefix.ok_or_else(|| Refusal::gate("the executable gate has no usable profile_prefix"))?;
-    match call.gates.rows().find(|row| row.profile != format!("{prefix}-{}", row.lane)) {
+    match gates.rows().find(|row| row.profile != format!("{prefix}-{}", row.lane)) {
         Some(row) => Err(Refusal::gate(format!("profile {} is not {prefix}-{}", row.profile, row.lane))),
         None => Ok(()),
     }

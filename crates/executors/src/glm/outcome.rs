@@ -9,13 +9,13 @@ use super::stream::Stream;
 use super::verdict::{self, Answer};
 use crate::common::child::{End, Ended, LaunchError};
 use crate::common::clock::Start;
-use crate::common::diagnostic::{self, Account, json_file};
+use crate::common::diagnostic::{self, Account};
 use crate::common::evaluation::Manifest;
 use crate::common::exit::{Exit, Failure, Phase, Refusal};
 use crate::common::gate::Admitted;
 use crate::common::place::Places;
 use crate::common::program::{Done, say};
-use crate::common::publish::{self, Member};
+use crate::common::publish::{self, Publication};
 
 /// A run that is prepared.
 pub(super) struct Work {
@@ -45,7 +45,7 @@ impl Work {
     pub(super) fn conclude(&self, ended: Result<Ended, LaunchError>) -> Result<Done, Refusal> {
         let ended = match ended {
             Ok(ended) => ended,
-            Err(LaunchError::Sandbox(why)) => return Err(Refusal::unavailable(format!("sandbox: {why}"))),
+            Err(LaunchError::Sandbox(why)) => return Err(Refusal::sandbox(why)),
             Err(LaunchError::Other(_)) => return Ok(self.refuse(LOST)),
         };
         let (Ok(stdout), Ok(stderr)) = (ended.stdout.read(), ended.stderr.read()) else {
@@ -109,22 +109,11 @@ impl Work {
     ) -> Result<(), Failure> {
         let mut metrics = report::metrics(&self.admitted, &self.start, stream, answer);
         metrics.extend(receipt.map(|receipt| ("evaluation_receipt".to_owned(), receipt)));
-        let metrics = json_file(&Value::Object(metrics));
         // The marker is that of policy-annotation; a lane evaluation has its own receipt.
         let marked = self.manifest.as_ref().filter(|_| self.qualification.is_none());
-        let marker = marked.map(|manifest| json_file(&manifest.commit_marker(&output, &metrics)));
-        let member = |destination, bytes, reason| Member {
-            destination,
-            bytes,
-            stage_failure: Failure::publish(reason),
-            publish_reason: reason,
-        };
-        let mut members = vec![
-            member(&self.places.output, output, "output_publish_failed"),
-            member(&self.places.metrics, metrics, "metrics_publish_failed"),
-        ];
-        members.extend(marker.map(|bytes| member(&self.places.commit, bytes, "commit_publish_failed")));
-        publish::publish(&members)?;
+        let publication = Publication { places: &self.places, output, metrics, marked };
+        let reasons = ["output_publish_failed", "metrics_publish_failed", "commit_publish_failed"];
+        publish::answer(publication, reasons.map(|reason| (Failure::publish(reason), reason)))?;
         let stale = self.places.diagnostic.path();
         if let Err(error) = std::fs::remove_file(&stale)
             && error.kind() != std::io::ErrorKind::NotFound

@@ -9,6 +9,7 @@ use super::usage::{UNEXPECTED, shown};
 use super::verdict::Answer;
 use crate::common::clock::Start;
 use crate::common::gate::Admitted;
+use crate::common::report::members;
 use crate::common::sandbox::LANDLOCK;
 
 /// The subtypes of a result that a diagnostic repeats.
@@ -100,11 +101,4 @@ fn distinct<'a>(models: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
         }
     }
     distinct
-}
-
-fn members(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(members) => members,
-        _ => Map::new(),
-    }
 }

@@ -1,5 +1,6 @@
 //! One run: everything that is refused first, then one turn of Claude Code, then publication or a diagnostic.
 
+use std::ffi::OsStr;
 use std::time::Duration;
 
 use gates::words::Status;
@@ -14,7 +15,7 @@ use super::outcome::Work;
 use super::qualification::{self, Qualification};
 use super::runtime::{self, Host, Runtime, Unready};
 use super::{BUDGET_FLAG, BUILDER, POLICY_ANNOTATION, confinement, endpoint};
-use crate::common::child::{self, KILL_GRACE, Launch};
+use crate::common::child::{self, KILL_GRACE, Launch, NewFiles};
 use crate::common::clock::Start;
 use crate::common::environment::ChildEnvironment;
 use crate::common::evaluation::{self, Manifest, ManifestRules, POLICY_ANNOTATION_SCHEMA};
@@ -62,7 +63,7 @@ pub(super) fn run(call: &Call<'_>, line: &RunLine) -> Result<Done, Refusal> {
     let admitted = call.gates.admit(line, may_evaluate)?;
     let file = line.prompt_file.as_deref().ok_or_else(|| Refusal::usage("--prompt-file is missing"))?;
     let prompt = Prompt::read(file)?;
-    let budget = budget(line)?;
+    let budget = line.own(BUDGET_FLAG).map(budget).transpose()?;
     let rules = if admitted.lane == POLICY_ANNOTATION { POLICY_MANIFEST } else { LANE_MANIFEST };
     let manifest = match line.manifest() {
         Some(path) => {
@@ -128,6 +129,7 @@ pub(super) fn run(call: &Call<'_>, line: &RunLine) -> Result<Done, Refusal> {
         fence,
         limit: Duration::from_secs(limit(&admitted, manifest.as_ref(), seconds)),
         grace: KILL_GRACE,
+        new_files: NewFiles::of_run(admitted.lane == BUILDER),
     };
     let mut work = Work {
         admitted: admitted.clone(),
@@ -146,19 +148,23 @@ pub(super) fn run(call: &Call<'_>, line: &RunLine) -> Result<Done, Refusal> {
     work.conclude(ended)
 }
 
+/// Accepts a budget.
+///
+/// # Errors
+/// 64.
+pub(super) fn check_budget(text: &OsStr) -> Result<(), Refusal> {
+    budget(text).map(drop)
+}
+
 /// The budget that the user named, in US dollars: digits, and a point with more of them.
-fn budget(line: &RunLine) -> Result<Option<String>, Refusal> {
-    let Some(text) = line.own(BUDGET_FLAG) else { return Ok(None) };
+fn budget(text: &OsStr) -> Result<String, Refusal> {
     let text = text.to_str().unwrap_or_default();
     let plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let framed = !text.starts_with('.') && !text.ends_with('.');
     let amount = text.parse::<f64>().ok().filter(|amount| *amount > 0.0 && *amount <= BUDGET_MAX_USD);
-    match amount.filter(|_| plain && framed) {
-        Some(_) => Ok(Some(text.to_owned())),
-        None => {
-            Err(Refusal::usage(format!("{BUDGET_FLAG} must be an amount in dollars up to {BUDGET_MAX_USD}")))
-        }
-    }
+    amount.filter(|_| plain && framed).map(|_| text.to_owned()).ok_or_else(|| {
+        Refusal::usage(format!("{BUDGET_FLAG} must be an amount in dollars up to {BUDGET_MAX_USD}"))
+    })
 }
 
 fn limit(admitted: &Admitted, manifest: Option<&Manifest>, asked: Option<u64>) -> u64 {
@@ -180,5 +186,5 @@ fn fence(
     } else {
         confinement::of_run(lane, workdir, private, run_directory)
     };
-    fence.map_err(|error| Refusal::unavailable(format!("sandbox: {error}")))
+    fence.map_err(Refusal::sandbox)
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::confinement;
 use super::launch::Private;
 use super::limits::{CAPABILITY_DEFAULT_SECONDS, CAPABILITY_SECONDS};
-use crate::common::child::{self, End, KILL_GRACE, Launch};
+use crate::common::child::{self, End, KILL_GRACE, Launch, NewFiles};
 use crate::common::environment::ChildEnvironment;
 use crate::common::exit::Refusal;
 use crate::common::key::{self, Key};
@@ -115,12 +115,13 @@ fn help(call: &Call<'_>, claude: &Path, limit: Duration) -> Result<String, Unrea
         environment,
         directory: &private.temporary,
         stdin: b"",
-        fence: fence.map_err(|error| unavailable(&format!("sandbox: {error}")))?,
+        fence: fence.map_err(Refusal::sandbox)?,
         limit,
         grace: KILL_GRACE,
+        new_files: NewFiles::Private,
     };
     let ended = child::run(launch, &run_directory, call.surroundings, call.signals, &mut |_, _| {})
-        .map_err(|error| unavailable(&format!("probe failed: {}", error.message())))?;
+        .map_err(|error| error.refusal("probe failed"))?;
     match ended.end {
         End::Interrupted(signal) => return Err(Unready::Interrupted(signal)),
         End::TimedOut => return Err(unavailable("probe timed out")),

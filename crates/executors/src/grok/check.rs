@@ -9,10 +9,10 @@ use super::lane::Lane;
 use super::probe::{self, Runtime, Wanted};
 use super::report::{self, members};
 use super::{GROK, USAGE_MODEL};
-use crate::common::diagnostic::json_file;
 use crate::common::exit::{Exit, Refusal};
 use crate::common::login::LoginMode;
 use crate::common::program::{Call, Done, Stop, ended};
+use crate::common::report::json_file;
 use crate::common::run_directory::RunDirectory;
 
 pub(super) fn check(call: &Call<'_>, json: bool) -> Result<Done, Refusal> {

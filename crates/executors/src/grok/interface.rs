@@ -11,7 +11,7 @@ use super::lane::Lane;
 use super::limits::{PROBE_MAX_SECONDS, TURNS_MAX_COUNT};
 use super::{EFFORT, GROK};
 use crate::common::ask::{Said, ask};
-use crate::common::child::{KILL_GRACE, Launch};
+use crate::common::child::{KILL_GRACE, Launch, NewFiles};
 use crate::common::exit::Refusal;
 use crate::common::program::{Call, Stop};
 use crate::common::run_directory::RunDirectory;
@@ -64,6 +64,7 @@ impl Asker<'_> {
             fence: Fence::None,
             limit: Duration::from_secs(PROBE_MAX_SECONDS),
             grace: KILL_GRACE,
+            new_files: NewFiles::Private,
         };
         ask(launch, self.run_directory, self.call)
     }

@@ -94,7 +94,7 @@ fn not_copied(why: &dyn std::fmt::Display) -> Refusal {
 fn read(ambient: &Path) -> Result<Vec<u8>, Refusal> {
     let path = ambient.join(LOGIN);
     let refused = |why: &dyn std::fmt::Display| {
-        Refusal::unavailable(format!("{}: {why}; sign in with: grok login", path.display()))
+        Refusal::login(format!("{}: {why}; sign in with: grok login", path.display()))
     };
     let bytes = read_regular(&path, LOGIN_MAX_BYTES).map_err(|error| refused(&error))?;
     if tokens::are_there(&bytes) { Ok(bytes) } else { Err(refused(&"it holds no login")) }

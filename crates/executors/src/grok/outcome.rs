@@ -15,7 +15,7 @@ use super::probe::Runtime;
 use super::report::{self, members};
 use crate::common::child::{End, Ended};
 use crate::common::clock::Start;
-use crate::common::diagnostic::{Account, fail, json_file};
+use crate::common::diagnostic::{Account, fail};
 use crate::common::evaluation::Manifest;
 use crate::common::exit::{Exit, Failure, Phase};
 use crate::common::files::read_regular;
@@ -24,6 +24,7 @@ use crate::common::login::{Kept, Placed};
 use crate::common::place::Places;
 use crate::common::program::{Done, Stop};
 use crate::common::publish::{Member, publish};
+use crate::common::report::json_file;
 
 /// A run that is prepared.
 pub(super) struct Work {

@@ -61,9 +61,9 @@ fn ask_all(asker: &Asker<'_>, workdir: Option<&Path>) -> Result<Option<String>, 
     let models = asker.ask("models", ["models"], scratch)?;
     let said = models.all().to_lowercase();
     if !models.is_success || !said.contains("logged in with grok.com") || said.contains("not logged in") {
-        return Err(unavailable(
-            "grok does not show a login with grok.com; sign in with: grok login".to_owned(),
-        ));
+        return Err(
+            Refusal::login("grok does not show a login with grok.com; sign in with: grok login").into()
+        );
     }
     if !names(&models.stdout, GROK.model) {
         return Err(unavailable(format!("grok does not list the model {}", GROK.model)));

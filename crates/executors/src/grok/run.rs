@@ -5,7 +5,6 @@ use std::time::Duration;
 use gates::words::Status;
 use process::Fence;
 
-use super::LOGIN_FLAG;
 use super::home::{Home, SandboxProfile};
 use super::interface::arguments;
 use super::knobs::Knobs;
@@ -14,9 +13,8 @@ use super::limits::EVALUATION_MAX_SECONDS;
 use super::login;
 use super::outcome::Work;
 use super::probe::{self, Wanted};
-use crate::common::child::{self, KILL_GRACE, Launch};
+use crate::common::child::{self, KILL_GRACE, Launch, NewFiles};
 use crate::common::clock::Start;
-use crate::common::diagnostic::json_file;
 use crate::common::environment::ChildEnvironment;
 use crate::common::evaluation::{self, ManifestRules, POLICY_ANNOTATION_SCHEMA};
 use crate::common::exit::Refusal;
@@ -25,6 +23,7 @@ use crate::common::login::LoginMode;
 use crate::common::place::{DebugRule, PathRules, Places};
 use crate::common::program::{Call, Done, Stop, ended};
 use crate::common::prompt::Prompt;
+use crate::common::report::json_file;
 use crate::common::run_directory::RunDirectory;
 
 const EVALUATED_LANE: &str = "policy-annotation";
@@ -69,11 +68,7 @@ fn attempt(call: &Call<'_>, line: &RunLine) -> Result<Done, Stop> {
     };
     let places = Places::check(line, paths(lane))?;
     prompt.demand_text()?;
-    let mode = match line.own(LOGIN_FLAG) {
-        Some(mode) => LoginMode::of(&mode.to_string_lossy(), LOGIN_FLAG)?,
-        None => LoginMode::Serialized,
-    };
-    let mode = if line.evaluation { LoginMode::Serialized } else { mode };
+    let mode = LoginMode::of_line(line)?.filter(|_| !line.evaluation).unwrap_or(LoginMode::Serialized);
     ChildEnvironment::of_user(surroundings)?;
     let knobs = Knobs::of(surroundings)?;
     let run_directory = RunDirectory::create(call.family)?;
@@ -101,6 +96,7 @@ fn attempt(call: &Call<'_>, line: &RunLine) -> Result<Done, Stop> {
         fence: Fence::Theirs,
         limit,
         grace: KILL_GRACE,
+        new_files: NewFiles::of_run(lane.edits()),
     };
     let start = Start::now();
     let work =

@@ -6,10 +6,10 @@ use super::knobs::Knobs;
 use super::lane::Lane;
 use super::probe::{self, Runtime};
 use super::report::{self, Availability};
-use crate::common::diagnostic::json_file;
 use crate::common::exit::{Exit, Refusal};
 use crate::common::login::LoginMode;
 use crate::common::program::{Call, Done};
+use crate::common::report::{availability, printed};
 
 pub(super) fn check(call: &Call<'_>, json: bool) -> Result<Done, Refusal> {
     let family = call.family;
@@ -21,30 +21,23 @@ pub(super) fn check(call: &Call<'_>, json: bool) -> Result<Done, Refusal> {
     };
     let reason = probed.as_ref().err().map(|refusal| refusal.message.as_str());
     let runtime = probed.as_ref().ok();
-    let lanes = call.gates.inventory();
     if !json {
-        let availability = reason.map_or("available".to_owned(), |reason| format!("unavailable: {reason}"));
-        return Ok(Done::Text(format!(
-            "{} through {}: {availability}\nqualified: {}; provisional: {}\n",
-            family.model,
-            family.backend(),
-            listed(&lanes.qualified),
-            listed(&lanes.provisional),
-        )));
+        return Ok(availability(call, reason));
     }
-    let availability = Availability {
+    let lanes = call.gates.inventory();
+    let seen = Availability {
         reason,
         mode,
         cli_version: runtime.and_then(|runtime| runtime.cli_version.as_deref()),
         ripgrep: runtime.map(|Runtime { ripgrep, .. }| ripgrep),
     };
-    let mut status = report::status(family.backend(), &call.gates.efforts(), &availability);
+    let mut status = report::status(family.backend(), &call.gates.efforts(), &seen);
     status.extend(report::members(json!({
         "model": family.model,
         "qualified_lanes": lanes.qualified,
         "provisional_lanes": lanes.provisional,
     })));
-    Ok(Done::Text(String::from_utf8_lossy(&json_file(&Value::Object(status))).into_owned()))
+    Ok(printed(&Value::Object(status)))
 }
 
 /// A refusal that tells of availability is an answer; any other ends the check.
@@ -53,8 +46,4 @@ fn optional<T>(probed: Result<T, Refusal>) -> Result<Result<T, Refusal>, Refusal
         Err(refusal) if !matches!(refusal.exit, Exit::Unavailable | Exit::Temporary) => Err(refusal),
         other => Ok(other),
     }
-}
-
-fn listed(lanes: &[String]) -> String {
-    if lanes.is_empty() { "none".to_owned() } else { lanes.join(" ") }
 }

@@ -119,7 +119,7 @@ impl Files {
         if tokens.iter().any(Option::is_some) {
             return Ok(());
         }
-        Err(Refusal::unavailable("Kimi Code holds no login; sign in with: kimi login"))
+        Err(Refusal::login("Kimi Code holds no login; sign in with: kimi login"))
     }
 
     /// Writes them below a directory, each with mode 600.

@@ -14,7 +14,6 @@ use super::probe::Runtime;
 use super::report::{self, Seen};
 use crate::common::child::{End, Ended};
 use crate::common::clock::Start;
-use crate::common::diagnostic::json_file;
 use crate::common::evaluation::Manifest;
 use crate::common::exit::{Exit, Failure, Phase};
 use crate::common::family::Family;
@@ -22,7 +21,8 @@ use crate::common::gate::Admitted;
 use crate::common::login::{Kept, LoginMode, Placed};
 use crate::common::place::Places;
 use crate::common::program::{Done, say};
-use crate::common::publish::{self, Member};
+use crate::common::publish::{self, Publication};
+use crate::common::report::json_file;
 
 /// A run that is prepared.
 pub(super) struct Work<'a> {
@@ -148,23 +148,12 @@ impl Work<'_> {
         if let Some(manifest) = &self.manifest {
             metrics.insert("evaluation_receipt".to_owned(), manifest.attempt_receipt(&output));
         }
-        let metrics = json_file(&Value::Object(metrics));
-        let marker =
-            self.manifest.as_ref().map(|manifest| json_file(&manifest.commit_marker(&output, &metrics)));
-        let member = |destination, bytes, publish_reason| Member {
-            destination,
-            bytes,
-            stage_failure: Failure::publish("publication_stage_failed"),
-            publish_reason,
-        };
-        let mut members = vec![
-            member(&self.places.output, output, "output_finalize_failed"),
-            member(&self.places.metrics, metrics, "metrics_finalize_failed"),
-        ];
-        members.extend(
-            marker.map(|bytes| member(&self.places.commit, bytes, "evaluation_commit_finalize_failed")),
-        );
-        publish::publish(&members)
+        let publication =
+            Publication { places: &self.places, output, metrics, marked: self.manifest.as_ref() };
+        let reasons =
+            ["output_finalize_failed", "metrics_finalize_failed", "evaluation_commit_finalize_failed"];
+        let staged = Failure::publish("publication_stage_failed");
+        publish::answer(publication, reasons.map(|reason| (staged, reason)))
     }
 
     /// Leaves the diagnostic and the one line that stands for the vendor's standard error.

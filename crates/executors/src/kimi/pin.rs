@@ -11,7 +11,7 @@ use super::knobs::Knobs;
 use super::limits::{PROBE_MAX_SECONDS, RIPGREP_MAX_BYTES};
 use super::ripgrep::{self, PROGRAM, Ripgrep};
 use crate::common::ask::{Said, ask};
-use crate::common::child::{KILL_GRACE, Launch};
+use crate::common::child::{KILL_GRACE, Launch, NewFiles};
 use crate::common::environment::ChildEnvironment;
 use crate::common::exit::{Exit, Refusal};
 use crate::common::line;
@@ -72,6 +72,7 @@ fn version_line(call: &Call<'_>, run_directory: &RunDirectory, program: &Path) -
         fence: Fence::None,
         limit: Duration::from_secs(PROBE_MAX_SECONDS),
         grace: KILL_GRACE,
+        new_files: NewFiles::Private,
     };
     let said = match ask(launch, run_directory, call) {
         Ok(said) => said,

@@ -19,7 +19,7 @@ use super::ripgrep::{self, Ripgrep};
 use super::sandbox::{Confinement, Inside};
 use super::{EFFORT, RUNTIME_MODEL, VENDOR_MODEL};
 use crate::common::ask::{Said, ask, version_of};
-use crate::common::child::{KILL_GRACE, Launch};
+use crate::common::child::{KILL_GRACE, Launch, NewFiles};
 use crate::common::exit::{Exit, Refusal};
 use crate::common::login::{Login, kept_of_probes};
 use crate::common::program::{Call, Stop};
@@ -158,6 +158,7 @@ impl Prober<'_> {
             fence: self.confinement.fence(inside, self.run_directory).map_err(|error| unavailable(&error))?,
             limit: Duration::from_secs(PROBE_MAX_SECONDS),
             grace: KILL_GRACE,
+            new_files: NewFiles::Private,
         };
         ask(launch, self.run_directory, self.call)
     }

@@ -1,6 +1,6 @@
 //! One run: everything that is refused first, then one turn of the vendor's program, then publication or a diagnostic.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::time::Duration;
 
@@ -14,10 +14,9 @@ use super::login;
 use super::outcome::{Turn, Work};
 use super::probe;
 use super::sandbox::Inside;
-use super::{EFFORT, LOGIN_FLAG, PROMPT_FLAG, RUNTIME_MODEL, heartbeat::Heartbeat};
-use crate::common::child::{self, Launch, LaunchError};
+use super::{EFFORT, PROMPT_FLAG, RUNTIME_MODEL, heartbeat::Heartbeat};
+use crate::common::child::{self, Launch, LaunchError, NewFiles};
 use crate::common::clock::Start;
-use crate::common::diagnostic::json_file;
 use crate::common::evaluation::{self, ManifestRules, POLICY_ANNOTATION_SCHEMA};
 use crate::common::exit::Refusal;
 use crate::common::line::RunLine;
@@ -25,6 +24,7 @@ use crate::common::login::LoginMode;
 use crate::common::place::{DebugRule, PathRules, Places};
 use crate::common::program::{Call, Done};
 use crate::common::prompt::Prompt;
+use crate::common::report::printed;
 use crate::common::run_directory::RunDirectory;
 
 const EVALUATED_LANE: &str = "policy-annotation";
@@ -69,8 +69,8 @@ pub(super) fn run(call: &Call<'_>, line: &RunLine) -> Result<Done, Refusal> {
     prompt.demand_text()?;
     prompt.demand_argument(0)?;
     let mut knobs = Knobs::of(surroundings)?;
-    if let Some(mode) = line.own(LOGIN_FLAG) {
-        knobs.login_mode = LoginMode::of(&mode.to_string_lossy(), LOGIN_FLAG)?;
+    if let Some(mode) = LoginMode::of_line(line)? {
+        knobs.login_mode = mode;
     }
     if line.evaluation {
         knobs.login_mode = LoginMode::Serialized;
@@ -80,8 +80,7 @@ pub(super) fn run(call: &Call<'_>, line: &RunLine) -> Result<Done, Refusal> {
     if line.preflight_only()
         && let Some(manifest) = &manifest
     {
-        let receipt = json_file(&manifest.preflight(&admitted));
-        return Ok(Done::Text(String::from_utf8_lossy(&receipt).into_owned()));
+        return Ok(printed(&manifest.preflight(&admitted)));
     }
     let run_directory = RunDirectory::create(call.family)?;
     let home = Home::build(lane, &runtime.ripgrep, &run_directory)?;
@@ -102,9 +101,10 @@ pub(super) fn run(call: &Call<'_>, line: &RunLine) -> Result<Done, Refusal> {
         environment: home.environment(),
         directory: &places.workdir,
         stdin: b"",
-        fence: fence.map_err(|error| Refusal::unavailable(format!("sandbox: {error}")))?,
+        fence: fence.map_err(Refusal::sandbox)?,
         limit: Duration::from_secs(limit),
         grace: knobs.grace,
+        new_files: NewFiles::of_run(lane.edits()),
     };
     let work = Work {
         family: call.family,
@@ -126,9 +126,19 @@ pub(super) fn run(call: &Call<'_>, line: &RunLine) -> Result<Done, Refusal> {
     });
     match ended {
         Ok(ended) => Ok(work.conclude(&home, &placed, Turn::Ended(ended))),
-        Err(LaunchError::Sandbox(why)) => Err(Refusal::unavailable(format!("sandbox: {why}"))),
+        Err(LaunchError::Sandbox(why)) => Err(Refusal::sandbox(why)),
         Err(LaunchError::Other(_)) => Ok(work.conclude(&home, &placed, Turn::Lost)),
     }
+}
+
+/// Accepts the text of a prompt.
+///
+/// # Errors
+/// 64.
+pub(super) fn check_prompt(text: &OsStr) -> Result<(), Refusal> {
+    let prompt = Prompt::of_argument(text)?;
+    prompt.demand_text()?;
+    prompt.demand_argument(0)
 }
 
 /// Refuses a workspace that would open what is closed off: the vendor's directory of the user, the data home, or the place of the

@@ -85,7 +85,7 @@ impl Confinement {
         let mut hidden = self.hidden.clone();
         hidden.push(run_directory.path().to_path_buf());
         let access = Some(Access { reads: Reads::AllBut { hidden, except }, executable });
-        let mut fence = Sandbox { writable, access, forbidden }.fence(run_directory)?;
+        let mut fence = Sandbox { writable, access, forbidden, ..Sandbox::default() }.fence(run_directory)?;
         if let Fence::Ours(WriteFence { access: Some(access), .. }) = &mut fence {
             access.readable.retain(|path| !is_run(path, run_directory));
         }

@@ -124,11 +124,16 @@ pub(crate) fn clear(stage: &Stage) {
 
 /// Waits until the fake says that its turn has begun; returns its temporary directory.
 pub(crate) fn wait_for_start(stage: &Stage) -> PathBuf {
+    wait_for(stage, "started")
+}
+
+/// Waits until the fake has made a file in its temporary directory, which is returned.
+pub(crate) fn wait_for(stage: &Stage, name: &str) -> PathBuf {
     let deadline = Instant::now() + Duration::from_secs(TEST_WAIT_MAX_SECONDS);
     loop {
         for entry in fs::read_dir(stage.path("tmp")).expect("a directory").flatten() {
             let temporary = entry.path().join("temporary");
-            if temporary.join("started").exists() {
+            if temporary.join(name).exists() {
                 return temporary;
             }
         }

@@ -254,6 +254,11 @@ fn names(directory: &Path) -> Vec<String> {
     names
 }
 
+/// A file of the user in the memory that all processes share.
+pub(crate) fn shared_memory() -> tempfile::NamedTempFile {
+    tempfile::Builder::new().prefix("runner-test.").tempfile_in("/dev/shm").expect("a file")
+}
+
 /// Every file below a directory.
 pub(crate) fn files(directory: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();

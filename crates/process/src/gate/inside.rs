@@ -10,7 +10,10 @@ use nix::fcntl::AtFlags;
 use nix::unistd::{execve, execveat};
 use rustix::fs::Mode;
 use rustix::io::{Errno, fcntl_dupfd_cloexec, retry_on_intr};
-use rustix::process::{Resource, Rlimit, chdir, getpid, getrlimit, getsid, setrlimit, setsid, umask};
+use rustix::process::{
+    Resource, Rlimit, Signal, chdir, getpid, getrlimit, getsid, parent_process_death_signal,
+    set_parent_process_death_signal, setrlimit, setsid, umask,
+};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout, stdin};
 
 use super::fence;
@@ -46,6 +49,9 @@ fn serve(socket: BorrowedFd<'_>) -> Result<(), Failure> {
     if let Some(order) = &order.fence {
         fence::raise(order)?;
     }
+    if order.dies_with_starter {
+        die_with_starter().map_err(|error| (GateStep::Starter, error))?;
+    }
     if wire::send(socket, &Answer::Ready.encode()).is_err() || !told_to_go(socket) {
         return Ok(());
     }
@@ -62,6 +68,15 @@ fn start_session() -> io::Result<()> {
         return Err(Errno::PERM.into());
     }
     reset_signals()
+}
+
+/// Binds this process to the thread that started it. Set after the fence, because a change of credentials takes the mark away.
+///
+/// A starter that is gone already would never be noticed; but nothing is executed without its *go*, which follows `ready`, and
+/// that is said after this.
+fn die_with_starter() -> io::Result<()> {
+    set_parent_process_death_signal(Some(Signal::KILL))?;
+    if parent_process_death_signal()? == Some(Signal::KILL) { Ok(()) } else { Err(Errno::PERM.into()) }
 }
 
 fn set_limits(order: &Order<'_>) -> io::Result<()> {

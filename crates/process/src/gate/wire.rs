@@ -32,7 +32,7 @@ const DESCRIPTORS_MAX: usize = 4;
 
 const MAGIC: &[u8; 8] = b"dlggate1";
 const HEADER_BYTES: usize = 16;
-const NUMBERS: usize = 13;
+const NUMBERS: usize = 14;
 
 /// What the gate says.
 #[derive(Debug)]
@@ -83,6 +83,8 @@ pub(super) struct Order<'body> {
     pub(super) open_files_limit: Option<u64>,
     /// The fence that the gate has to raise.
     pub(super) fence: Option<FenceOrder<'body>>,
+    /// Whether the end of the starter is the end of the child.
+    pub(super) dies_with_starter: bool,
 }
 
 /// What the fence of an [`Order`] allows, and where it is proved.
@@ -103,7 +105,7 @@ pub(super) struct AccessOrder<'body> {
     pub(super) proof_refused: &'body CStr,
 }
 
-/// The body: thirteen numbers, then the strings, each ended by NUL.
+/// The body: fourteen numbers, then the strings, each ended by NUL.
 pub(super) fn encode(spec: &LaunchSpec) -> Result<Vec<u8>, StartError> {
     let fence = match &spec.fence {
         Fence::Ours(fence) => Some(fence),
@@ -127,6 +129,7 @@ pub(super) fn encode(spec: &LaunchSpec) -> Result<Vec<u8>, StartError> {
         u64::from(access.is_some()),
         reads[0].len() as u64,
         reads[1].len() as u64,
+        u64::from(spec.dies_with_starter),
     ];
     let mut body: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
     let program = match &spec.program {
@@ -166,7 +169,8 @@ pub(super) fn decode(body: &[u8]) -> Option<Order<'_>> {
         *number = u64::from_le_bytes(*bytes);
     }
     let [by_path, umask, has_limit, limit, arguments, variables, has_fence, rest_of_numbers @ ..] = numbers;
-    let [directories, files, forbidden, has_access, readable, executable] = rest_of_numbers;
+    let [directories, files, forbidden, has_access, readable, executable, dies_with_starter] =
+        rest_of_numbers;
     let mut string = || -> Option<&CStr> {
         let string = CStr::from_bytes_until_nul(rest).ok()?;
         rest = rest.get(string.count_bytes() + 1..)?;
@@ -191,6 +195,7 @@ pub(super) fn decode(body: &[u8]) -> Option<Order<'_>> {
         umask: u32::try_from(umask).ok()?,
         open_files_limit: (has_limit != 0).then_some(limit),
         fence: (has_fence != 0).then_some(fence),
+        dies_with_starter: dies_with_starter != 0,
     })
 }
 

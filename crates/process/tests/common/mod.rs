@@ -45,6 +45,7 @@ pub fn launch(argv: &[&str], output: File) -> LaunchSpec {
         open_files_limit: None,
         containment: Containment::ProcessGroup,
         fence: Fence::None,
+        dies_with_starter: false,
     }
 }
 

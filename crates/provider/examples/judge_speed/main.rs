@@ -124,6 +124,7 @@ fn judge(profile: &dyn Profile, stdout: &mut dyn Read) {
         expected_session: None,
         requested_model: None,
         cut: false,
+        exit_code: None,
     };
     let judge = profile.judges().last().expect("a profile has a judge");
     let judgement = judge.judge(evidence, &mut io::sink()).expect("no file is read");

@@ -33,6 +33,7 @@ fn judge(profile: &dyn Profile, stdout: &[u8], most: usize) -> (Judgement, Vec<u
         expected_session: None,
         requested_model: None,
         cut: false,
+        exit_code: None,
     };
     let judge = profile.judges().last().expect("a judge");
     let judgement = judge.judge(evidence, &mut answer).expect("reading from memory");

@@ -7,8 +7,7 @@ use record::json::{LineReader, Object, Value};
 use record::usage::{Usage, UsageReliability, UsageScope, UsageSource};
 use record::words::ReasonCode;
 
-use super::reason::class;
-use super::{ANSWER, DIAGNOSTIC, METRICS};
+use super::{ANSWER, DIAGNOSTIC, METRICS, reason, refusal};
 use crate::classify::later;
 use crate::judge::{Artifacts, Evidence, Finding, Judge, Judgement, conclude};
 use crate::limits::{ANSWER_MAX_BYTES, RUNNER_ENVELOPE_MAX_BYTES, USAGE_MODEL_NAME_MAX_BYTES};
@@ -26,7 +25,9 @@ Order: an answer or metrics beside a diagnostic are output-conflict; a diagnosti
 reason, with the time until which a quota lasts where it names one; an answer without metrics, or metrics without an answer,
 are incomplete-output; an answer that is not UTF-8 or longer than 64 MiB, and metrics that are no such object, are
 invalid-output; a blank answer is empty-output; else the answer, to the byte, is the answer. Nothing at all is the runner's
-refusal where standard error has words, else incomplete-output.
+refusal where standard error has words, else incomplete-output. A refusal with exit code 69 is authentication-required where its
+sentence begins with the word login and a colon, fence-unavailable with sandbox, else start-failed; with 75 it is rate-limited; else
+provider-failed.
 ";
 
 impl Judge for Revision1 {
@@ -46,7 +47,8 @@ impl Judge for Revision1 {
         let has_metrics = metrics.is_some();
         let usage = metrics.and_then(usage);
         let text = left.answer.as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok());
-        let finding = left.finding(text, has_metrics, &errors);
+        let refusal = errors.last_words.map(|line| (refusal::class(evidence.exit_code, &line), line));
+        let finding = left.finding(text, has_metrics, refusal);
         let judgement =
             Judgement { finding, session: None, usage: usage.into_iter().collect(), notes: Vec::new() };
         conclude(judgement, evidence.cut, text.unwrap_or_default(), answer)
@@ -82,7 +84,12 @@ impl Left {
         Ok(Self { answer, metrics, diagnostic })
     }
 
-    fn finding(&self, text: Option<&str>, has_metrics: bool, errors: &StandardError) -> Finding {
+    fn finding(
+        &self,
+        text: Option<&str>,
+        has_metrics: bool,
+        refusal: Option<(ReasonCode, String)>,
+    ) -> Finding {
         let Self { answer, metrics, diagnostic } = self;
         let published = answer.is_some() || metrics.is_some();
         let defect = Finding::defect;
@@ -91,12 +98,8 @@ impl Left {
                 defect(ReasonCode::OutputConflict, "The runner left both an answer and a diagnostic.")
             }
             (_, _, Some(diagnostic)) => of_diagnostic(diagnostic),
-            (None, None, None) => match &errors.last_words {
-                Some(words) => Finding::ProviderError {
-                    code: ReasonCode::ProviderFailed,
-                    message: Some(words.clone()),
-                    retry_at: None,
-                },
+            (None, None, None) => match refusal {
+                Some((code, line)) => Finding::ProviderError { code, message: Some(line), retry_at: None },
                 None => defect(
                     ReasonCode::IncompleteOutput,
                     "The runner left neither an answer nor a diagnostic.",
@@ -131,13 +134,12 @@ fn of_diagnostic(diagnostic: &[u8]) -> Finding {
     let mut reader = LineReader::default();
     let words = object(&mut reader, diagnostic)
         .and_then(|fields| Some((fields, fields.text("phase")?, fields.text("reason")?)));
-    let Some((fields, phase, reason)) = words.filter(|(_, phase, reason)| is_slug(phase) && is_slug(reason))
-    else {
+    let Some((fields, phase, slug)) = words.filter(|(_, phase, slug)| is_slug(phase) && is_slug(slug)) else {
         return Finding::defect(ReasonCode::InvalidOutput, "The diagnostic names no phase and reason.");
     };
     Finding::ProviderError {
-        code: class(reason),
-        message: Some(format!("{reason} (phase {phase})")),
+        code: reason::class(slug),
+        message: Some(format!("{slug} (phase {phase})")),
         retry_at: fields.get("next_flush_time").and_then(Value::as_u64).and_then(of_epoch),
     }
 }

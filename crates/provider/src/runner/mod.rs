@@ -6,9 +6,11 @@
 mod families;
 mod judge;
 mod reason;
+mod refusal;
 mod summary;
 
 pub(crate) use families::{DEEPSEEK, GEMINI, GLM, GROK, KIMI, QWEN};
+pub use refusal::{LOGIN_OPENING, SANDBOX_OPENING};
 
 use record::AbsolutePath;
 use record::capability::{Description, ReadOnlyDescription, RuntimeDescription};
@@ -60,7 +62,7 @@ pub(crate) struct Runner {
     names: &'static [&'static str],
     /// Variables with the value that they have in a task, whatever the caller's say.
     settings: &'static [(&'static str, &'static str)],
-    /// The variable that names the key file: a path, although its name looks like that of a credential.
+    /// The variable that names the key file.
     key_file_name: Option<&'static str>,
     /// Names of secret variables that an environment file may set.
     secret_names: &'static [&'static str],

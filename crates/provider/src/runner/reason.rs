@@ -26,6 +26,9 @@ pub(super) fn class(reason: &str) -> ReasonCode {
         "sandbox_failure" | "sandbox_not_enforced" | "sandbox_profile_refused" => {
             ReasonCode::FenceUnavailable
         }
+        "deadline_exceeded" | "evaluation_timeout" | "operational_timeout" | "timeout" => {
+            ReasonCode::TimedOut
+        }
         "caller_cancelled" => ReasonCode::Interrupted,
         _ => ReasonCode::ProviderFailed,
     }

@@ -19,6 +19,7 @@ pub(crate) struct Left<'a> {
     pub(crate) expected_session: Option<&'a str>,
     pub(crate) requested_model: Option<&'a str>,
     pub(crate) cut: bool,
+    pub(crate) exit_code: Option<i32>,
 }
 
 impl<'a> Left<'a> {
@@ -47,6 +48,7 @@ impl<'a> Left<'a> {
             expected_session: self.expected_session,
             requested_model: self.requested_model,
             cut: self.cut,
+            exit_code: self.exit_code,
         };
         let judgement = judge.judge(evidence, &mut answer).unwrap();
         if judgement.finding != Finding::Success {

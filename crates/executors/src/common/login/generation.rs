@@ -149,7 +149,7 @@ fn settled(root: &Path, user: &UserLogin) -> Result<Option<Generation>, Refusal>
         Kept::Yes => Ok(Some(current)),
         Kept::Conflict => Ok(None),
         // Whoever went on with the user's login would use a token that is used up, and give up the one that is not.
-        Kept::No => Err(Refusal::unavailable(format!(
+        Kept::No => Err(Refusal::login(format!(
             "the {} login that an earlier run refreshed can not be written to {}",
             user.kind.vendor,
             user.file().display()

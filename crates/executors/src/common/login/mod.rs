@@ -7,6 +7,7 @@
 mod generation;
 pub mod tokens;
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::fs::DirBuilderExt as _;
@@ -16,9 +17,10 @@ use std::time::Duration;
 use record::Sha256Digest;
 
 use super::exit::{Exit, Refusal};
-use super::family::Family;
+use super::family::{Family, Flag, FlagValue};
 use super::files::{read_regular, replace};
 use super::limits::LOGIN_MAX_BYTES;
+use super::line::RunLine;
 use super::lock::{Lock, LockError};
 use super::program::{Stop, say};
 pub use generation::{Joining, Shared};
@@ -35,7 +37,22 @@ pub enum LoginMode {
     Shared,
 }
 
+/// The flag that names a mode.
+pub const LOGIN_FLAG: Flag = Flag { name: "--oauth", value: FlagValue::Checked(LoginMode::check) };
+
 impl LoginMode {
+    /// The mode that the command line names, if it names one.
+    ///
+    /// # Errors
+    /// 64.
+    pub fn of_line(line: &RunLine) -> Result<Option<Self>, Refusal> {
+        line.own(LOGIN_FLAG.name).map(|mode| Self::of(&mode.to_string_lossy(), LOGIN_FLAG.name)).transpose()
+    }
+
+    fn check(mode: &OsStr) -> Result<(), Refusal> {
+        Self::of(&mode.to_string_lossy(), LOGIN_FLAG.name).map(drop)
+    }
+
     /// The mode of a name, which `said_by` has.
     ///
     /// # Errors
@@ -263,7 +280,7 @@ pub fn kept_of_probes<T>(
         }
         (_, Kept::No) => {
             let why = format!("a login that a probe of {} refreshed could not be kept", kind.program);
-            Err(Refusal::unavailable(why).into())
+            Err(Refusal::login(why).into())
         }
     }
 }

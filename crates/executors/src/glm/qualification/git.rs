@@ -1,94 +1,115 @@
-//! What git says of a workspace under evaluation, without letting the workspace's own settings start anything.
+//! What git says of a workspace under evaluation. It is asked outside of any sandbox, and again after the turn, so a workspace is
+//! refused whose git directory could make it start anything or leads to files that the turn may write.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
-const SETTINGS: [&str; 7] = [
-    "--no-optional-locks",
-    "-c",
-    "core.fsmonitor=false",
-    "-c",
-    "core.hooksPath=/dev/null",
-    "-c",
-    "core.quotePath=false",
-];
+use super::super::limits::GIT_SETTINGS_MAX_BYTES;
+use crate::common::files::{exists, read_regular};
+use crate::common::git::Git;
 
-/// The git of one workspace. Every answer is nothing where git can not give it.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Git<'a> {
-    workdir: &'a Path,
+pub(super) const GIT_DIRECTORY: &str = ".git";
+/// Nothing that the workspace names is started, and no submodule is looked into.
+const DIFF: [&str; 5] = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", "--ignore-submodules=all"];
+
+/// Demands a git directory of the workspace alone: in it, without links, and with settings that bring in no filter and no other
+/// settings, for which git has no switch. The error says what is wrong with the workspace.
+pub(super) fn demand_plain(workdir: &Path) -> Result<(), &'static str> {
+    let control = workdir.join(GIT_DIRECTORY);
+    if !fs::symlink_metadata(&control).is_ok_and(|metadata| metadata.is_dir()) {
+        return Err("has no git directory in it");
+    }
+    if exists(&control.join("commondir")) {
+        return Err("shares its git directory with another");
+    }
+    for name in ["config", "config.worktree"] {
+        let path = control.join(name);
+        if exists(&path) {
+            let settings = read_regular(&path, GIT_SETTINGS_MAX_BYTES);
+            demand_plain_settings(&settings.map_err(|_| "has git settings that can not be read")?)?;
+        }
+    }
+    match has_links(&control) {
+        Ok(false) => Ok(()),
+        Ok(true) => Err("has a symbolic link in its git directory"),
+        Err(_) => Err("has a git directory that can not be read"),
+    }
 }
 
-impl<'a> Git<'a> {
-    pub(super) fn of(workdir: &'a Path) -> Self {
-        Self { workdir }
+/// A section begins with a bracket and its name, in any case (git-config(1), "Syntax").
+fn demand_plain_settings(settings: &[u8]) -> Result<(), &'static str> {
+    let settings = settings.to_ascii_lowercase();
+    let begins = |section: &[u8]| settings.windows(section.len()).any(|window| window == section);
+    if begins(b"[filter") {
+        return Err("has git settings that name a filter");
     }
-
-    /// Whether the workspace is the top of a checkout without a change, an untracked or an ignored file.
-    pub(super) fn is_clean(self) -> Option<bool> {
-        let top = self.ask(&["rev-parse", "--show-toplevel"])?;
-        let top = Path::new(OsStr::from_bytes(top.trim_ascii_end())).canonicalize().ok()?;
-        let status = self.ask(&["status", "--porcelain=v1", "--untracked-files=all", "--ignored"])?;
-        (top == self.workdir).then_some(status.is_empty())
+    if begins(b"[include") {
+        return Err("has git settings that include others");
     }
+    Ok(())
+}
 
-    /// The commit that it is at.
-    pub(super) fn head(self) -> Option<String> {
-        let head = self.ask(&["rev-parse", "--verify", "HEAD^{commit}"])?;
-        Some(String::from_utf8_lossy(head.trim_ascii_end()).into_owned())
+fn has_links(directory: &Path) -> io::Result<bool> {
+    let mut open = vec![directory.to_path_buf()];
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(&directory)? {
+            let entry = entry?;
+            let kind = entry.file_type()?;
+            if kind.is_symlink() {
+                return Ok(true);
+            }
+            if kind.is_dir() {
+                open.push(entry.path());
+            }
+        }
     }
+    Ok(false)
+}
 
-    /// The binary difference to that commit.
-    pub(super) fn diff(self) -> Option<Vec<u8>> {
-        self.ask(&["diff", "--binary", "--no-ext-diff", "--no-textconv", "--no-color", "HEAD", "--"])
-    }
+/// Whether a workspace is the top of a checkout without a change, an untracked or an ignored file.
+pub(super) fn is_clean(git: &Git) -> Option<bool> {
+    let words = ["status", "--porcelain=v1", "--untracked-files=all", "--ignored", "--ignore-submodules=all"];
+    Some(git.is_top()? && git.ask(&words)?.is_empty())
+}
 
-    /// The tracked paths that differ from that commit.
-    pub(super) fn changed(self) -> Option<Vec<PathBuf>> {
-        self.paths(&[
-            "diff",
-            "--name-only",
-            "--no-ext-diff",
-            "--no-textconv",
-            "--no-renames",
-            "-z",
-            "HEAD",
-            "--",
-        ])
-    }
+/// The binary difference to the commit that it is at.
+pub(super) fn diff(git: &Git) -> Option<Vec<u8>> {
+    git.ask(&[&DIFF[..], &["--binary", "HEAD", "--"]].concat())
+}
 
-    pub(super) fn tracked(self) -> Option<Vec<PathBuf>> {
-        self.paths(&["ls-files", "-z"])
-    }
+/// The tracked paths that differ from that commit.
+pub(super) fn changed(git: &Git) -> Option<Vec<PathBuf>> {
+    git.paths(&[&DIFF[..], &["--no-renames", "--name-only", "-z", "HEAD", "--"]].concat())
+}
 
-    pub(super) fn untracked(self) -> Option<Vec<PathBuf>> {
-        self.paths(&["ls-files", "-z", "--others", "--exclude-standard"])
-    }
+pub(super) fn tracked(git: &Git) -> Option<Vec<PathBuf>> {
+    git.paths(&["ls-files", "-z"])
+}
 
-    pub(super) fn ignored(self) -> Option<Vec<PathBuf>> {
-        self.paths(&["ls-files", "-z", "--others", "--ignored", "--exclude-standard"])
-    }
+pub(super) fn untracked(git: &Git) -> Option<Vec<PathBuf>> {
+    git.paths(&["ls-files", "-z", "--others", "--exclude-standard"])
+}
 
-    fn paths(self, words: &[&str]) -> Option<Vec<PathBuf>> {
-        let bytes = self.ask(words)?;
-        let names = bytes.split(|byte| *byte == 0).filter(|name| !name.is_empty());
-        Some(names.map(|name| PathBuf::from(OsStr::from_bytes(name))).collect())
-    }
+pub(super) fn ignored(git: &Git) -> Option<Vec<PathBuf>> {
+    git.paths(&["ls-files", "-z", "--others", "--ignored", "--exclude-standard"])
+}
 
-    fn ask(self, words: &[&str]) -> Option<Vec<u8>> {
-        let output = Command::new("git")
-            .args(SETTINGS)
-            .arg("-C")
-            .arg(self.workdir)
-            .args(words)
-            .env_clear()
-            .envs([("GIT_CONFIG_NOSYSTEM", "1"), ("GIT_CONFIG_GLOBAL", "/dev/null"), ("LC_ALL", "C")])
-            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
-            .stdin(Stdio::null())
-            .output()
-            .ok()?;
-        output.status.success().then_some(output.stdout)
+#[cfg(test)]
+mod tests {
+    use super::demand_plain_settings;
+
+    #[test]
+    fn settings_name_neither_filters_nor_other_settings() {
+        for (settings, is_plain) in [
+            ("[core]\n\tbare = false\n[remote \"filter\"]\n\turl = include\n", true),
+            ("", true),
+            ("[filter \"lfs\"]\n\tclean = x\n", false),
+            ("[core] [Filter.x]clean=y", false),
+            ("[INCLUDE]\n\tpath = ../x\n", false),
+            ("[includeIf \"gitdir:/\"]\n\tpath = x\n", false),
+        ] {
+            assert_eq!(demand_plain_settings(settings.as_bytes()).is_ok(), is_plain, "{settings}");
+        }
     }
 }

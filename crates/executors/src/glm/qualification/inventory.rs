@@ -10,14 +10,13 @@ use std::path::{Path, PathBuf};
 
 use record::Sha256Digest;
 
-use super::git::Git;
-
-const GIT_DIRECTORY: &str = ".git";
+use super::git::{GIT_DIRECTORY, tracked};
+use crate::common::git::Git;
 
 /// The digest of a workspace: every path in it but the git directory, and every tracked path that is missing.
 pub(super) fn of_tree(workdir: &Path) -> Option<Sha256Digest> {
     let mut paths = below(workdir, Some(&workdir.join(GIT_DIRECTORY))).ok()?;
-    paths.extend(Git::of(workdir).tracked()?);
+    paths.extend(tracked(&Git::of(workdir)?)?);
     digest(workdir, &paths).ok()
 }
 

@@ -13,13 +13,13 @@ use gates::json::Json;
 use record::Sha256Digest;
 use serde_json::{Value, json};
 
-use self::git::Git;
 pub(super) use self::schema::compiled as compiled_schema;
 use super::BUILDER;
 use super::launch::permission_mode;
 use super::limits::{BUDGET_EVALUATION_USD, TASKS_COUNT};
 use crate::common::evaluation::Manifest;
 use crate::common::exit::{Exit, Failure, Phase, Refusal};
+use crate::common::git::Git;
 
 /// Schema of the manifest.
 pub(super) const SCHEMA: &str = "delegation_glm_lane_evaluation_v1";
@@ -79,19 +79,20 @@ pub(super) fn terms(manifest: &Manifest, lane: &str) -> Result<Terms, Refusal> {
 }
 
 impl Terms {
-    /// Demands a checkout of its own at the commit, without any change and without any ignored file.
+    /// Demands a checkout of its own at the commit, without any change and without any ignored file, of which git can be asked
+    /// without starting anything.
     ///
     /// # Errors
     /// 78.
     pub(super) fn demand_workdir(&self, workdir: &Path) -> Result<(), Refusal> {
         let refused = |why: &str| Refusal::gate(format!("the workspace of the evaluation {why}"));
-        let is_real = fs::symlink_metadata(workdir.join(".git")).is_ok_and(|metadata| metadata.is_dir());
-        if !is_real {
-            return Err(refused("has no git directory in it"));
+        git::demand_plain(workdir).map_err(refused)?;
+        let unusable = || refused("is no usable git checkout");
+        let git = Git::of(workdir).ok_or_else(unusable)?;
+        if git.has_gitlinks().ok_or_else(unusable)? {
+            return Err(refused("has submodules"));
         }
-        let git = Git::of(workdir);
-        let is_clean = git.is_clean().ok_or_else(|| refused("is no usable git checkout"))?;
-        if !is_clean {
+        if !git::is_clean(&git).ok_or_else(unusable)? {
             return Err(refused("has changes or ignored files"));
         }
         if git.head().as_deref() != Some(self.workdir_commit.as_str()) {
@@ -164,11 +165,11 @@ impl Attested<'_> {
     /// 70: git can not say what changed.
     pub(super) fn receipt(&self, manifest: &Manifest, output: &[u8]) -> Result<Value, Failure> {
         let Qualification { terms, workdir, tree, control } = self.before;
-        let git = Git::of(workdir);
-        let diff = git.diff().ok_or(failed("workdir_diff_failed"))?;
+        let git = Git::of(workdir).ok_or(failed("workdir_diff_failed"))?;
+        let diff = git::diff(&git).ok_or(failed("workdir_diff_failed"))?;
         let changes = || {
-            let (untracked, ignored) = (git.untracked()?, git.ignored()?);
-            let mut changed = git.changed()?;
+            let (untracked, ignored) = (git::untracked(&git)?, git::ignored(&git)?);
+            let mut changed = git::changed(&git)?;
             changed.extend(untracked);
             changed.extend(ignored.iter().cloned());
             changed.sort();

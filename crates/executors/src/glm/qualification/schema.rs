@@ -7,7 +7,7 @@ use gates::json::{Json, parse};
 use process::Fence;
 
 use super::super::limits::{COMPILER_MAX_SECONDS, SCHEMA_MAX_BYTES};
-use crate::common::child::{self, End, KILL_GRACE, Launch};
+use crate::common::child::{self, End, KILL_GRACE, Launch, NewFiles};
 use crate::common::environment::ChildEnvironment;
 use crate::common::evaluation::Manifest;
 use crate::common::exit::Refusal;
@@ -46,10 +46,11 @@ pub(in crate::glm) fn compiled(
         fence: Fence::None,
         limit: Duration::from_secs(COMPILER_MAX_SECONDS),
         grace: KILL_GRACE,
+        new_files: NewFiles::Private,
     };
     let broken = |why: &str| Refusal::unavailable(format!("{COMPILER}: {why}"));
     let ended = child::run(launch, run_directory, surroundings, call.signals, &mut |_, _| {})
-        .map_err(|error| broken(error.message()))?;
+        .map_err(|error| error.refusal(COMPILER))?;
     match ended.end {
         End::Interrupted(signal) => return Ok(Err(signal)),
         End::Exited(0) => {}

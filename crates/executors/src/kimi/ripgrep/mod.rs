@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use super::files::{read_regular, write_new};
 use super::limits::{RECORD_MAX_BYTES, RIPGREP_MAX_BYTES};
-use crate::common::diagnostic::json_file;
 use crate::common::pin::current;
+use crate::common::report::json_file;
 
 /// Name of the program in the archive and in the private directory of a run.
 pub(super) const PROGRAM: &str = "rg";

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use testkit::deed::{announce, deaf, execute, hang, load, outcome, wait_for, write};
+use testkit::deed::{announce, deaf, execute, hang, load, outcome, stubborn, wait_for, write};
 use testkit::marker::Marker;
 use testkit::trailer;
 
@@ -75,6 +75,7 @@ fn turn(prompt: &str) -> ExitCode {
                     "started" => announce(),
                     "wait" => wait_for(Path::new(subject)),
                     "deaf" => deaf(),
+                    "stubborn" => stubborn(),
                     "hang" => hang(),
                     "exit" => std::process::exit(subject.parse().unwrap_or(1)),
                     _ => {

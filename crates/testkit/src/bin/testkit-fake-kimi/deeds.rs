@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use testkit::deed::{announce, deaf, execute, hang, leave, load, outcome, wait_for, write};
+use testkit::deed::{announce, deaf, execute, hang, leave, load, outcome, stubborn, wait_for, write};
 use testkit::marker::Marker;
 
 /// Does everything that the prompt asks for and says what came of it.
@@ -32,6 +32,7 @@ pub(crate) fn turn(prompt: &str) -> ExitCode {
             "wait" => wait_for(Path::new(argument(0))),
             "leave" => leave(),
             "deaf" => deaf(),
+            "stubborn" => stubborn(),
             "hang" => hang(),
             "exit" => std::process::exit(argument(0).parse().unwrap_or(1)),
             other => {
