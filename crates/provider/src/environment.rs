@@ -199,4 +199,13 @@ mod tests {
             assert!(!looks_like_credential(name), "{name}");
         }
     }
+
+    #[test]
+    fn nothing_that_a_profile_lets_pass_is_refused_for_its_name() {
+        for profile in crate::catalogue().all() {
+            for name in profile.environment_names() {
+                assert!(!looks_like_credential(name), "{name}");
+            }
+        }
+    }
 }
