@@ -115,6 +115,24 @@ fn a_cancelled_turn_keeps_the_refreshed_login_although_kimi_is_deaf() {
 }
 
 #[test]
+fn a_task_shares_the_login_wherever_the_data_home_lies() {
+    let lead = lead();
+    let (pinned, data) = (lead.home().join(".local/share/delegation-kit/kimi-rg"), lead.path().join("data"));
+    let lead = lead
+        .and("DELEGATION_KIMI_OAUTH_MODE", "shared")
+        .and("DELEGATION_KIMI_RG_STORE", pinned)
+        .and("XDG_DATA_HOME", data.clone());
+    let words = ["--lane", "scout", "--allow-provisional", "--wait", "--json"];
+    let ran = lead.run(lead.dispatch_arguments("kimi:run", "[[KIMI: rotate shared]]", &words));
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let login = fs::read_to_string(lead.home().join(".kimi-code/credentials/kimi-code.json")).unwrap();
+    assert!(login.contains("refresh-rotated-shared"), "{login}");
+    let written: Vec<_> =
+        fs::read_dir(data.join("delegation-kit")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(written, ["kimi-shared-oauth"]);
+}
+
+#[test]
 fn a_login_that_another_run_has_is_asked_for_later_and_one_that_is_missing_is_named() {
     let lead = lead();
     let lock = lead.home().join(".kimi-code/.delegation-kit-oauth.lock");

@@ -7,8 +7,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use executors::gemini::GEMINI;
-use gemini_support::{PROGRAM, STORE, ask, bare, clear, install, ready};
+use gemini_support::{PROGRAM, STORE, ask, bare, install, ready};
 use serde_json::{Value, json};
+use support::runs::clear;
 use support::{Stage, gate_files};
 
 /// A run is refused with 69, and `check` says the same as data.

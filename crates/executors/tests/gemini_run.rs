@@ -6,9 +6,10 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use gemini_support::{TOKEN, ask, clear, install, mode, observed, ready, wait_for_start};
+use gemini_support::{TOKEN, ask, install, observed, ready, wait_for_start};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use support::runs::{clear, mode};
 
 #[test]
 fn the_child_sees_what_was_made_for_it_and_nothing_else() {

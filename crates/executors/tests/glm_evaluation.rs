@@ -6,8 +6,8 @@ mod support;
 use std::fs;
 
 use glm_support::{KEY, assistant, init, line, observe, policy, result, text_line};
-use record::Sha256Digest;
 use serde_json::{Value, json};
+use support::checkout::demand_annotated;
 use testkit::real::{Component, Stage as Real};
 
 const PIN: &str = "glm-5.3-flash";
@@ -19,25 +19,7 @@ fn long(checkout: &mut support::checkout::Checkout) {
 #[test]
 fn an_evaluation_leaves_a_receipt_and_a_commit_marker() {
     let (stage, words, sha256) = policy("[[GLM: say annotated]]", |_| {});
-    let finished = stage.run(&words);
-    assert_eq!((finished.code, finished.stderr.as_str()), (0, ""), "{finished:?}");
-    let output = stage.answer().expect("an answer");
-    assert_eq!(output, b"annotated\n");
-    let receipt = stage.metrics()["evaluation_receipt"].clone();
-    assert_eq!(receipt.as_object().expect("an object").len(), 8);
-    assert_eq!(receipt["schema_version"], "delegation_policy_annotation_attempt_receipt_v1");
-    assert_eq!(receipt["evaluation_manifest_sha256"], sha256);
-    assert_eq!(receipt["raw_output_sha256"], Sha256Digest::of(&output).to_string());
-    let metrics = fs::read(stage.path("out/answer.txt.metrics.json")).expect("metrics");
-    assert_eq!(
-        stage.json("answer.txt.commit.json").expect("a marker"),
-        json!({
-            "schema_version": "delegation_policy_annotation_publication_commit_v1",
-            "raw_output_sha256": Sha256Digest::of(&output).to_string(),
-            "metrics_sha256": Sha256Digest::of(&metrics).to_string(),
-            "evaluation_manifest_sha256": sha256,
-        })
-    );
+    demand_annotated(&stage, &words, &sha256);
 }
 
 #[test]

@@ -4,14 +4,13 @@ mod grok_support;
 mod support;
 
 use std::ffi::OsString;
-use std::fs;
 
 use executors::grok::GROK;
 use grok_support::{PROGRAM, lock_file, ready, wait_for_starts};
-use record::Sha256Digest;
 use serde_json::{Value, json};
 use support::Stage;
-use support::checkout::Checkout;
+use support::checkout::{Checkout, demand_annotated};
+use support::runs::Holder;
 
 /// A stage and the words of an evaluation of a prompt in it.
 fn evaluation(prompt: &str, change: impl FnOnce(&mut Checkout)) -> (Stage, Vec<OsString>, String) {
@@ -32,28 +31,10 @@ fn count(value: &Value) -> usize {
 #[test]
 fn an_evaluation_leaves_a_receipt_and_a_commit_marker() {
     let (stage, words, sha256) = evaluation("[[RUN: say annotated]]", |_| {});
-    let finished = stage.run(&words);
-    assert_eq!((finished.code, finished.stderr.as_str()), (0, ""), "{finished:?}");
-    let output = stage.answer().expect("an answer");
-    assert_eq!(output, b"annotated\n");
-    let metrics = stage.metrics();
-    let receipt = &metrics["evaluation_receipt"];
-    assert_eq!(count(receipt), 8);
-    assert_eq!(receipt["evaluation_manifest_sha256"], sha256);
-    assert_eq!(receipt["raw_output_sha256"], Sha256Digest::of(&output).to_string());
+    let metrics = demand_annotated(&stage, &words, &sha256);
     assert_eq!(
         (&metrics["sandbox"], &metrics["timeout_seconds"]),
         (&json!("delegation-kit-read-only"), &json!(60))
-    );
-    let metrics = fs::read(stage.path("out/answer.txt.metrics.json")).expect("metrics");
-    assert_eq!(
-        stage.json("answer.txt.commit.json").expect("a marker"),
-        json!({
-            "schema_version": "delegation_policy_annotation_publication_commit_v1",
-            "raw_output_sha256": Sha256Digest::of(&output).to_string(),
-            "metrics_sha256": Sha256Digest::of(&metrics).to_string(),
-            "evaluation_manifest_sha256": sha256,
-        })
     );
 }
 
@@ -112,6 +93,9 @@ fn a_preflight_prints_a_receipt_and_starts_nothing() {
     assert_eq!(receipt["provider_dispatch_started"], false);
     assert_eq!(stage.outputs(), Vec::<String>::new());
     assert!(!lock_file(&stage).exists());
+    let holder = Holder::of(lock_file(&stage));
+    stage.run(&words).refused(75, "another run has the Grok login");
+    drop(holder);
     stage.write("work/.grok/config.toml", "[[hooks]]\n");
     stage.run(&words).refused(69, "isolation contaminated");
 }

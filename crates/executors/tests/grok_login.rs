@@ -7,11 +7,10 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
-use grok_support::{
-    ask, clear, install, lock_file, login, mode, observed, ready, sign_in, wait_for_starts, wait_until,
-};
+use grok_support::{ask, install, lock_file, login, observed, ready, sign_in, wait_for_starts};
 use serde_json::{Value, json};
 use support::Stage;
+use support::runs::{clear, mode, wait_until};
 
 const SHARED: &[&str] = &["--oauth", "shared"];
 
@@ -42,7 +41,7 @@ fn what_is_no_login_is_not_taken_over() {
     let stage = ready();
     let before = login(&stage);
     for mode_words in [&[][..], SHARED] {
-        for kind in ["corrupt", "access"] {
+        for kind in ["corrupt", "access", "emptied"] {
             ask(&stage, &format!("[[RUN: rotate {kind}]]"), mode_words).refused(70, "oauth_sync_failed");
             assert_eq!(stage.diagnostic()["phase"], "oauth-sync");
             assert_eq!(login(&stage), before, "{kind}");
@@ -156,9 +155,15 @@ fn shared_runs_work_in_one_directory_at_the_same_time() {
     let variables = &seen["observed"]["variables"];
     assert_eq!(variables["GROK_HOME"].as_str(), vendor.to_str());
     assert!(variables["HOME"].as_str().is_some_and(|home| home.contains("/tmp/delegation-grok.")));
-    let left = fs::read_to_string(vendor.join("sandbox.toml")).expect("profiles");
-    assert_eq!(left, "", "who has left has no profile");
-    assert_eq!(fs::read_dir(generation[0].join("users")).expect("a directory").count(), 0);
+    assert_eq!(fs::read_dir(generation[0].join("runs")).expect("a directory").count(), 0, "both have left");
+    clear(&stage);
+    assert_eq!(ask(&stage, "x", SHARED).code, 0);
+    let profiles = fs::read_to_string(vendor.join("sandbox.toml")).expect("profiles");
+    assert_eq!(
+        profiles.matches("extends = \"strict\"").count(),
+        1,
+        "who has left has no profile: {profiles}"
+    );
 }
 
 #[test]
@@ -178,8 +183,8 @@ fn generations_that_nobody_works_in_are_removed() {
     clear(&stage);
     // The traces of a run that died are taken away.
     let current = generations(&stage).remove(0);
-    fs::write(current.join("users/delegation-kit-dead"), "[profiles.dead]\n").expect("written");
+    fs::write(current.join("runs/dead"), "[profiles.dead]\n").expect("written");
     let seen = observed(&stage, "[[RUN: observe]]", SHARED);
     assert!(!seen["observed"]["texts"]["sandbox.toml"].as_str().expect("text").contains("dead"));
-    wait_until(|| !current.join("users/delegation-kit-dead").exists());
+    wait_until(|| !current.join("runs/dead").exists());
 }

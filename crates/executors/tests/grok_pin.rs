@@ -7,9 +7,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 
-use grok_support::{ask, bare, clear, install, mode, ready};
+use grok_support::{ask, bare, install, ready};
 use record::Sha256Digest;
 use serde_json::{Value, json};
+use support::runs::{clear, mode};
 use support::{Finished, Stage};
 
 fn store(stage: &Stage) -> PathBuf {

@@ -7,8 +7,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 
 use executors::grok::GROK;
-use grok_support::{ask, bare, clear, install, lock_file, ready};
+use grok_support::{ask, bare, install, lock_file, ready};
 use serde_json::{Value, json};
+use support::runs::clear;
 use support::{Stage, gate_files};
 
 /// A run is refused with 69, and `check` says the same as data.
@@ -104,7 +105,12 @@ fn each_thing_that_is_missing_has_its_reason() {
     stage.write("bin/grok", "no program");
     unavailable(&stage, "lacks the required interface");
     install(&stage, "bin/grok", json!({}));
-    for login in ["{", "[]", "{\"a\":{\"key\":\"\"}}"] {
+    for login in [
+        "{",
+        "[]",
+        "{\"a\":{\"key\":\"\"}}",
+        "{\"a\":{\"key\":\"\",\"refresh_token\":\"\",\"token_type\":\"Bearer\",\"tokens\":\"x\"}}",
+    ] {
         stage.write("home/.grok/auth.json", login);
         unavailable(&stage, "it holds no login");
     }

@@ -6,9 +6,10 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use grok_support::{ACCESS, REFRESH, ask, clear, install, lock_file, mode, observed, ready, wait_for_starts};
+use grok_support::{ACCESS, REFRESH, ask, install, lock_file, observed, ready, wait_for_starts};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use support::runs::{clear, mode};
 
 #[test]
 fn the_child_sees_what_was_made_for_it_and_nothing_else() {

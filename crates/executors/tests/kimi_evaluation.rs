@@ -8,11 +8,11 @@ use std::fs;
 use std::path::PathBuf;
 
 use executors::kimi::KIMI;
-use kimi_support::{PROGRAM, clear, install, lock_file, login, ready, wait_for_start, wait_until};
-use record::Sha256Digest;
+use kimi_support::{PROGRAM, install, lock_file, login, ready, wait_for_start};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
-use support::checkout::Checkout;
+use support::checkout::{Checkout, demand_annotated};
+use support::runs::{clear, wait_until};
 use support::{Stage, gate_files};
 
 /// A stage and the words of an evaluation of a prompt in it.
@@ -34,28 +34,7 @@ fn keys(value: &Value) -> Vec<&str> {
 #[test]
 fn an_evaluation_leaves_a_receipt_and_a_commit_marker() {
     let (stage, words, sha256) = evaluation("[[KIMI: say annotated]]", |_| {});
-    let finished = stage.run(&words);
-    assert_eq!((finished.code, finished.stderr.as_str()), (0, ""), "{finished:?}");
-    let output = stage.answer().expect("an answer");
-    assert_eq!(output, b"annotated\n");
-    let metrics = stage.metrics();
-    let receipt = &metrics["evaluation_receipt"];
-    assert_eq!(keys(receipt).len(), 8);
-    assert_eq!(receipt["schema_version"], "delegation_policy_annotation_attempt_receipt_v1");
-    assert_eq!(receipt["evaluation_manifest_sha256"], sha256);
-    assert_eq!(receipt["raw_output_sha256"], Sha256Digest::of(&output).to_string());
-    assert_eq!((&receipt["provider_attempts"], &receipt["post_observation_retries"]), (&json!(1), &json!(0)));
-    let marker = stage.json("answer.txt.commit.json").expect("a marker");
-    let metrics = fs::read(stage.path("out/answer.txt.metrics.json")).expect("metrics");
-    assert_eq!(
-        marker,
-        json!({
-            "schema_version": "delegation_policy_annotation_publication_commit_v1",
-            "raw_output_sha256": Sha256Digest::of(&output).to_string(),
-            "metrics_sha256": Sha256Digest::of(&metrics).to_string(),
-            "evaluation_manifest_sha256": sha256,
-        })
-    );
+    demand_annotated(&stage, &words, &sha256);
 }
 
 #[test]

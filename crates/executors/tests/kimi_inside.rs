@@ -5,8 +5,9 @@ mod support;
 
 use std::fs;
 
-use kimi_support::{clear, observed, ready};
+use kimi_support::{observed, ready};
 use serde_json::json;
+use support::runs::clear;
 
 #[test]
 fn the_child_sees_what_was_made_for_it_and_nothing_else() {

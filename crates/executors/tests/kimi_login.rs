@@ -8,10 +8,10 @@ use std::os::unix::fs::symlink;
 use std::process::{Command, Stdio};
 
 use kimi_support::{
-    ACCESS, REFRESH, ask, clear, install, lock_file, login, mode, observed, ready, sign_in, wait_for_start,
-    wait_until,
+    ACCESS, REFRESH, ask, install, lock_file, login, observed, ready, sign_in, wait_for_start,
 };
 use serde_json::json;
+use support::runs::{clear, mode, wait_until};
 use support::{Finished, Stage};
 
 const CREDENTIAL: &str = "home/.kimi-code/credentials/kimi-code.json";
@@ -58,7 +58,7 @@ fn a_refreshed_login_is_kept_and_the_next_run_has_it() {
 fn what_is_no_login_is_never_kept() {
     let stage = ready();
     let before = login(&stage);
-    for kind in ["access", "corrupt", "list", "gone"] {
+    for kind in ["access", "emptied", "corrupt", "list", "gone"] {
         ask(&stage, "scout", &format!("[[KIMI: rotate {kind}]]"), &[]).refused(70, "oauth_sync_failed");
         assert_eq!(stage.diagnostic()["phase"], "oauth-sync");
         assert_eq!(stage.diagnostic()["oauth_sync"], "failed");
@@ -144,7 +144,7 @@ fn a_lock_of_a_living_peer_is_respected_and_one_of_a_dead_one_recovered() {
 #[test]
 fn a_login_that_a_probe_refreshed_is_kept() {
     let stage = ready();
-    install(&stage, json!({"role": "kimi", "refreshes_in_probes": true}));
+    install(&stage, json!({"role": "kimi", "refreshes_in_probes": "both"}));
     assert_eq!(stage.check()["selected_backend"], "native");
     assert!(login(&stage).contains("refresh-rotated-both"));
     assert!(!lock_file(&stage).exists());
@@ -247,6 +247,23 @@ fn a_damaged_generation_is_replaced_by_the_next_run() {
     clear(&stage);
     assert_eq!(ask(&stage, "scout", "[[KIMI: rotate fine]]", &[]).code, 0);
     assert!(login(&stage).contains("refresh-rotated-fine"));
+}
+
+#[test]
+fn a_publication_that_broke_off_in_its_middle_divides_no_runs() {
+    let mut stage = ready();
+    stage.set("DELEGATION_KIMI_OAUTH_MODE", "shared");
+    assert_eq!(ask(&stage, "scout", "x", &[]).code, 0);
+    let current = fs::read_to_string(shared(&stage, "current")).expect("a generation");
+    clear(&stage);
+    // The user has what was refreshed, and the generation does not yet know that.
+    let refreshed = json!({"access_token": "access-next", "refresh_token": "refresh-next"}).to_string();
+    for place in [shared(&stage, &current).join("credentials/kimi-code.json"), stage.path(CREDENTIAL)] {
+        fs::write(place, &refreshed).expect("written");
+    }
+    assert_eq!(ask(&stage, "scout", "[[KIMI: rotate after]]", &[]).code, 0);
+    assert_eq!(fs::read_to_string(shared(&stage, "current")).ok(), Some(current));
+    assert!(login(&stage).contains("refresh-rotated-after"));
 }
 
 #[test]

@@ -8,10 +8,11 @@ use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use kimi_support::{ask, bare, install, mode, pin, plant_ripgrep, ready};
+use kimi_support::{ask, bare, install, pin, plant_ripgrep, ready};
 use record::Sha256Digest;
 use serde_json::{Value, json};
 use support::Stage;
+use support::runs::mode;
 
 fn archive(stage: &Stage) -> PathBuf {
     stage.path("home/.local/share/delegation-kit/kimi-rg/current")
@@ -213,7 +214,7 @@ fn libraries_that_are_not_the_system_s_are_recorded_and_compared() {
     // It runs inside, with libraries that lie where nothing else can be read.
     assert_eq!(ask(&stage, "scout", "[[KIMI: execute rg]]", &[]).code, 0);
     assert_eq!(stage.answer().as_deref(), Some(&b"{\"execute rg\":\"done\"}\n"[..]));
-    kimi_support::clear(&stage);
+    support::runs::clear(&stage);
     let library = stage.path("libraries/libinner.so");
     let mut bytes = fs::read(&library).expect("readable");
     bytes.push(0);

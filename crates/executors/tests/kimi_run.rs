@@ -6,9 +6,10 @@ mod support;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
-use kimi_support::{ACCESS, REFRESH, ask, clear, install, mode, ready, wait_for_start, wait_until};
+use kimi_support::{ACCESS, REFRESH, ask, install, ready, wait_for_start};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use support::runs::{clear, mode, wait_until};
 
 #[test]
 fn metrics_and_answer_of_a_run_that_went_well() {

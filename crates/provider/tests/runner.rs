@@ -235,7 +235,8 @@ fn kimi_writes_its_login_and_in_the_builder_lanes_the_workspace() {
     ] {
         let draft = plan(&asked(lane, permission), &host()).unwrap();
         let roots = &draft.launch.effective_config.writable_roots;
-        let mut expected = vec!["/home/u/.kimi-code", "/home/u/.local/share/delegation-kit"];
+        let mut expected =
+            vec!["/home/u/.kimi-code", "/home/u/.local/share/delegation-kit/kimi-shared-oauth"];
         expected.extend((permission == Permission::WorkspaceWrite).then_some("/home/u/work"));
         assert_eq!(roots.iter().map(|root| root.as_str()).collect::<Vec<_>>(), expected, "{lane}");
         assert_eq!(draft.launch.output_artifacts, [ANSWER, DIAGNOSTIC, METRICS, "answer.txt.stderr"]);
@@ -248,11 +249,46 @@ fn kimi_writes_its_login_and_in_the_builder_lanes_the_workspace() {
     let host = host().variable("KIMI_CODE_HOME", "/srv/kimi").variable("KIMI_API_KEY", "planted");
     let host = host.variable("DELEGATION_KIMI_CANCEL_GRACE_SECONDS", "60");
     let launch = plan(&asked("scout", Permission::ReadOnly), &host).unwrap().launch;
-    assert!(launch.effective_config.writable_roots.iter().any(|root| root.as_str() == "/srv/kimi"));
     assert!(launch.environment.iter().any(|entry| entry == "KIMI_CODE_HOME=/srv/kimi"));
     // A kimi that is deaf must be gone, and its login kept, before the task's own grace is over.
     assert!(launch.environment.iter().any(|entry| entry == "DELEGATION_KIMI_CANCEL_GRACE_SECONDS=3"));
     assert!(!launch.environment.concat().contains("planted"));
+}
+
+#[test]
+fn kimi_writes_the_shared_logins_wherever_they_lie_and_nothing_else_there() {
+    let mut request = request("kimi:run", Permission::ReadOnly);
+    request.requested_config.lane = Some("scout".to_owned());
+    let roots = |variables: &[(&str, &str)]| -> Result<Vec<String>, PlanError> {
+        let host = FakeHost::new().file("/opt/bin/delegation-kimi", b"\x7fELF runner");
+        let host = variables.iter().fold(host, |host, (name, value)| host.variable(name, value));
+        let launch = plan(&request, &host)?.launch;
+        Ok(launch.effective_config.writable_roots.iter().map(|root| root.as_str().to_owned()).collect())
+    };
+    for (variables, expected) in [
+        (
+            &[("XDG_DATA_HOME", "/srv/xdg")][..],
+            ["/home/u/.kimi-code", "/srv/xdg/delegation-kit/kimi-shared-oauth"],
+        ),
+        (
+            &[("XDG_DATA_HOME", "/srv/xdg"), ("DELEGATION_DATA_HOME", "/srv/data")],
+            ["/home/u/.kimi-code", "/srv/data/kimi-shared-oauth"],
+        ),
+        (
+            &[("KIMI_CODE_HOME", "/srv/kimi")],
+            ["/home/u/.local/share/delegation-kit/kimi-shared-oauth", "/srv/kimi"],
+        ),
+        (
+            &[("KIMI_CODE_HOME", ""), ("DELEGATION_DATA_HOME", ""), ("XDG_DATA_HOME", "")],
+            ["/home/u/.kimi-code", "/home/u/.local/share/delegation-kit/kimi-shared-oauth"],
+        ),
+    ] {
+        assert_eq!(roots(variables).unwrap(), expected, "{variables:?}");
+    }
+    for name in ["DELEGATION_DATA_HOME", "XDG_DATA_HOME", "KIMI_CODE_HOME"] {
+        let refused = roots(&[(name, "not/absolute")]);
+        assert!(matches!(refused, Err(PlanError::Environment { .. })), "{refused:?}");
+    }
 }
 
 #[test]

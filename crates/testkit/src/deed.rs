@@ -3,10 +3,15 @@
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use serde_json::Value;
+
 use crate::limits::LINGER_MAX_SECONDS;
+
+/// First argument of a process that is left behind.
+const STAYER: &str = "__stayer";
 
 /// The loader of this platform.
 const LOADERS: [&str; 2] = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"];
@@ -94,4 +99,42 @@ pub fn stubborn() -> ! {
 pub fn hang() -> ! {
     std::thread::sleep(Duration::from_secs(LINGER_MAX_SECONDS));
     std::process::exit(1)
+}
+
+/// What a setup says in place of the usual answer to a question; a failure where it is null.
+#[must_use]
+pub fn print(setup: &Value, member: &str, usual: &str) -> ExitCode {
+    match setup.get(member) {
+        None => print!("{usual}"),
+        Some(Value::Null) => return ExitCode::FAILURE,
+        Some(other) => print!("{}", other.as_str().unwrap_or_default()),
+    }
+    ExitCode::SUCCESS
+}
+
+/// Leaves a process behind, which says its number in the file `left` of the working directory.
+pub fn leave() {
+    let path = Path::new("left");
+    let own = std::env::current_exe().unwrap_or_default();
+    let child = Command::new(own).arg(STAYER).arg(path).stdin(Stdio::null()).stdout(Stdio::null()).spawn();
+    if child.is_ok() {
+        wait_for(path);
+    }
+}
+
+/// Plays the process that is left behind, if these are the arguments of one.
+#[must_use]
+pub fn stay_if_asked(words: &[&str]) -> Option<ExitCode> {
+    if words.first() != Some(&STAYER) {
+        return None;
+    }
+    let path = Path::new(words.get(1)?);
+    let staged = path.with_extension("staged");
+    // Whoever sees the file sees the number in it.
+    let said =
+        fs::write(&staged, format!("{}\n", std::process::id())).and_then(|()| fs::rename(&staged, path));
+    if said.is_err() {
+        return Some(ExitCode::FAILURE);
+    }
+    hang()
 }

@@ -12,17 +12,23 @@ use rustix::fs::OFlags;
 /// # Errors
 /// Those of the file system; it is something else, or longer than `max` bytes.
 pub fn read_regular(path: &Path, max: u64) -> io::Result<Vec<u8>> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::other("no regular file"));
-    }
+    let file = open_regular(path)?;
     let mut bytes = Vec::new();
     file.take(max + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max {
         return Err(io::Error::other(format!("longer than {max} bytes")));
     }
     Ok(bytes)
+}
+
+/// A regular file that is no symbolic link, for reading.
+///
+/// # Errors
+/// Those of the file system; it is something else.
+pub fn open_regular(path: &Path) -> io::Result<File> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("no regular file")) }
 }
 
 /// Writes a new file with a mode, durably.

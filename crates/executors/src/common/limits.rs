@@ -24,3 +24,9 @@ pub const MESSAGE_MAX_BYTES: usize = 4096;
 pub const VERSION_MAX_BYTES: usize = 64;
 /// Files that are looked at in search of a program below one directory of libraries.
 pub const PROGRAM_SEARCH_MAX_COUNT: usize = 20_000;
+/// Longest file of a vendor's login, in bytes.
+pub const LOGIN_MAX_BYTES: u64 = 1 << 20;
+/// Longest record beside a login that runs share, in bytes.
+pub const GENERATION_RECORD_MAX_BYTES: u64 = 4096;
+/// How long another run that archives a program is waited for, in seconds.
+pub const PIN_WAIT_SECONDS: u64 = 5;

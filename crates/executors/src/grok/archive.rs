@@ -7,15 +7,11 @@ use record::Sha256Digest;
 
 use super::limits::RECORD_MAX_BYTES;
 use crate::common::files::{exists, read_regular};
+use crate::common::pin::current;
 use crate::common::surroundings::executable_file;
 
 pub(super) const PROGRAM: &str = "grok";
 pub(super) const DIGEST: &str = "grok.sha256";
-
-/// Where the archived program lies that runs use.
-pub(super) fn current(store: &Path) -> PathBuf {
-    store.join("current")
-}
 
 /// The archived program of a directory, if its digest holds.
 ///

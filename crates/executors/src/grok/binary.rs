@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use super::archive::{PROGRAM, current, legacy, verified};
+use super::archive::{PROGRAM, legacy, verified};
 use super::interface;
 use super::knobs::Knobs;
 use super::lane::Lane;
 use crate::common::exit::Refusal;
 use crate::common::files::exists;
+use crate::common::pin::current;
 use crate::common::program::{Call, Stop};
 use crate::common::surroundings::executable_file;
 
@@ -20,32 +21,52 @@ pub(super) struct Binary {
     pub(super) source: &'static str,
 }
 
-/// Finds the program. What the user named or archived and can not be used is never replaced by another.
+/// Finds the programs that may be the one, the first before the others; nothing of them is started. What the user named or
+/// archived and can not be used is never replaced by another.
 ///
 /// # Errors
 /// 69 with what to do.
-pub(super) fn resolve(call: &Call<'_>, knobs: &Knobs, lane: Lane) -> Result<Binary, Stop> {
-    let unavailable = |why: String| Stop::from(Refusal::unavailable(why));
+pub(super) fn find(call: &Call<'_>, knobs: &Knobs) -> Result<Vec<Binary>, Refusal> {
+    let unavailable = |why: String| Err(Refusal::unavailable(why));
     if let Some(named) = &knobs.program {
-        let path = executable_file(named).ok_or_else(|| {
-            unavailable(format!("DELEGATION_GROK_BIN: {} is not executable", named.display()))
-        })?;
-        return Ok(Binary { path, source: "override" });
+        return match executable_file(named) {
+            Some(path) => Ok(vec![Binary { path, source: "override" }]),
+            None => unavailable(format!("DELEGATION_GROK_BIN: {} is not executable", named.display())),
+        };
     }
     let pinned = current(&knobs.store);
     if exists(&pinned) {
-        let (path, _) = verified(&pinned).map_err(|why| {
-            unavailable(format!("the archived grok is not usable ({why}); run: delegation-grok pin --force"))
-        })?;
-        return Ok(Binary { path, source: "pinned" });
+        return match verified(&pinned) {
+            Ok((path, _)) => Ok(vec![Binary { path, source: "pinned" }]),
+            Err(why) => unavailable(format!(
+                "the archived grok is not usable ({why}); run: delegation-grok pin --force"
+            )),
+        };
     }
-    for path in legacy(&knobs.store) {
-        if interface::examine(call, &path, lane)?.is_ok() {
-            return Ok(Binary { path, source: "legacy" });
+    let legacy = legacy(&knobs.store).into_iter().map(|path| Binary { path, source: "legacy" });
+    let on_path = call.surroundings.find_program(PROGRAM).map(|path| Binary { path, source: "path" });
+    let found: Vec<Binary> = legacy.chain(on_path).collect();
+    if found.is_empty() {
+        return unavailable("no grok is archived or on PATH; run: delegation-grok pin".to_owned());
+    }
+    Ok(found)
+}
+
+/// The first that takes everything that a run in a lane says to it. Each is asked for help, with an empty home.
+///
+/// # Errors
+/// 69 with what the last one lacks. The signal that asks this process to end.
+pub(super) fn choose(
+    call: &Call<'_>,
+    found: impl IntoIterator<Item = Binary>,
+    lane: Lane,
+) -> Result<Binary, Stop> {
+    let mut lacking = "no grok is to be found; name one with --from".to_owned();
+    for binary in found {
+        match interface::examine(call, &binary.path, lane)? {
+            Ok(()) => return Ok(binary),
+            Err(why) => lacking = why,
         }
     }
-    match call.surroundings.find_program(PROGRAM) {
-        Some(path) => Ok(Binary { path, source: "path" }),
-        None => Err(unavailable("no grok is archived or on PATH; run: delegation-grok pin".to_owned())),
-    }
+    Err(Refusal::unavailable(lacking).into())
 }

@@ -3,14 +3,17 @@
 use serde_json::{Value, json};
 
 use super::binary;
-use super::knobs::{Knobs, LoginMode};
+use super::home::SandboxProfile;
+use super::knobs::Knobs;
 use super::lane::Lane;
-use super::probe;
+use super::probe::{self, Runtime, Wanted};
 use super::report::{self, members};
 use super::{GROK, USAGE_MODEL};
 use crate::common::exit::{Exit, Refusal};
+use crate::common::login::LoginMode;
 use crate::common::program::{Call, Done, Stop, ended};
 use crate::common::report::json_file;
+use crate::common::run_directory::RunDirectory;
 
 pub(super) fn check(call: &Call<'_>, json: bool) -> Result<Done, Refusal> {
     ended(answer(call, json))
@@ -19,7 +22,7 @@ pub(super) fn check(call: &Call<'_>, json: bool) -> Result<Done, Refusal> {
 fn answer(call: &Call<'_>, json: bool) -> Result<Done, Stop> {
     let knobs = Knobs::of(call.surroundings);
     let probed = match &knobs {
-        Ok(knobs) => probe::probe(call, knobs, Lane::Builder, None),
+        Ok(knobs) => probe(call, knobs),
         Err(refusal) => Err(refusal.clone().into()),
     };
     let (runtime, reason) = match probed {
@@ -41,10 +44,12 @@ fn answer(call: &Call<'_>, json: bool) -> Result<Done, Stop> {
             listed(&lanes.provisional),
         )));
     }
-    // What can not be used may still be found.
+    // What can not be used may still be found; of several, nobody knows which it would be.
     let found = match (&runtime, &knobs) {
         (Some(runtime), _) => Some(runtime.binary.clone()),
-        (None, Ok(knobs)) => binary::resolve(call, knobs, Lane::Builder).ok(),
+        (None, Ok(knobs)) => {
+            binary::find(call, knobs).ok().filter(|found| found.len() == 1).and_then(|mut found| found.pop())
+        }
         (None, Err(_)) => None,
     };
     let efforts = call.gates.efforts();
@@ -64,6 +69,14 @@ fn answer(call: &Call<'_>, json: bool) -> Result<Done, Stop> {
         "backends": {GROK.backend(): backend},
     })));
     Ok(Done::Text(String::from_utf8_lossy(&json_file(&Value::Object(status))).into_owned()))
+}
+
+fn probe(call: &Call<'_>, knobs: &Knobs) -> Result<Runtime, Stop> {
+    let run_directory = RunDirectory::create(call.family)?;
+    let profile = SandboxProfile::of(Lane::Builder, &run_directory);
+    let wanted =
+        Wanted { lane: Lane::Builder, mode: LoginMode::Serialized, profile: &profile, workdir: None };
+    probe::probe(call, knobs, wanted).map(|(runtime, _)| runtime)
 }
 
 fn listed(lanes: &[String]) -> String {

@@ -1,6 +1,5 @@
 //! What the user sets beside the command line (runners.md 4.1).
 
-use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,37 +8,6 @@ use crate::common::exit::Refusal;
 use crate::common::surroundings::Surroundings;
 
 const TIMEOUT: &str = "DELEGATION_GROK_TIMEOUT_SECONDS";
-
-/// How a login is kept when runs refresh it (runners.md 4.6).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LoginMode {
-    /// One run at a time.
-    Serialized,
-    /// Runs share one directory of the vendor, whose own lock orders their refreshes.
-    Shared,
-}
-
-impl LoginMode {
-    /// Accepts the name of a mode.
-    ///
-    /// # Errors
-    /// 64.
-    pub(super) fn check(name: &OsStr) -> Result<(), Refusal> {
-        Self::of(&name.to_string_lossy()).map(drop)
-    }
-
-    /// The mode of that name.
-    ///
-    /// # Errors
-    /// 64.
-    pub(super) fn of(name: &str) -> Result<Self, Refusal> {
-        match name {
-            "serialized" => Ok(Self::Serialized),
-            "shared" => Ok(Self::Shared),
-            _ => Err(Refusal::usage(format!("{} must be serialized or shared", super::LOGIN_FLAG))),
-        }
-    }
-}
 
 /// Every setting, with its default.
 #[derive(Clone, Debug)]

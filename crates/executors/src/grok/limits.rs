@@ -12,10 +12,6 @@ pub const PROBE_MAX_SECONDS: u64 = 60;
 pub const TURNS_MAX_COUNT: u64 = 40;
 /// How long the lock of a shared login is waited for, in seconds.
 pub const LOGIN_WAIT_SECONDS: u64 = 5;
-/// How long another `pin` is waited for, in seconds.
-pub const PIN_WAIT_SECONDS: u64 = 5;
-/// Longest login file, in bytes.
-pub const LOGIN_MAX_BYTES: u64 = 1 << 20;
 /// Longest record of ours and of the vendor's sandbox that is read, in bytes.
 pub const RECORD_MAX_BYTES: u64 = 16 << 20;
 /// Largest program that is archived, in bytes.

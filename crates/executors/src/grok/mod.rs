@@ -22,17 +22,16 @@ mod run;
 use std::process::ExitCode;
 
 use crate::common::exit::{Exit, Refusal};
-use crate::common::family::{EVALUATION_MANIFEST, Family, Flag, FlagValue, OwnCommand, PREFLIGHT_ONLY};
+use crate::common::family::{EVALUATION_MANIFEST, Family, OwnCommand, PREFLIGHT_ONLY};
+use crate::common::login::LOGIN_FLAG;
+use crate::common::pin::Line;
 use crate::common::program::{self, Action, Call, Done};
-
-use knobs::LoginMode;
 
 /// The one effort.
 const EFFORT: &str = "high";
 /// The model that the vendor bills for; never the one that answers.
 const USAGE_MODEL: &str = "grok-4.6-build";
 const PIN_COMMAND: &str = "pin";
-const LOGIN_FLAG: &str = "--oauth";
 
 /// The runner.
 pub static GROK: Family = Family {
@@ -42,12 +41,8 @@ pub static GROK: Family = Family {
     lanes: &["builder", "frontend-builder", "policy-annotation"],
     unknown_lane: Exit::Usage,
     efforts: &[EFFORT],
-    flags: &[
-        EVALUATION_MANIFEST,
-        PREFLIGHT_ONLY,
-        Flag { name: LOGIN_FLAG, value: FlagValue::Checked(LoginMode::check) },
-    ],
-    commands: &[OwnCommand { name: PIN_COMMAND, check: pin::check }],
+    flags: &[EVALUATION_MANIFEST, PREFLIGHT_ONLY, LOGIN_FLAG],
+    commands: &[OwnCommand { name: PIN_COMMAND, check: Line::check }],
     gates_first: None,
     usage: "\
   --oauth MODE          serialized: one run at a time keeps the login; shared: several runs share it

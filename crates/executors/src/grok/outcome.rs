@@ -10,7 +10,7 @@ use super::decide;
 use super::home::{EVENTS_FILE, Home, SandboxProfile};
 use super::lane::Lane;
 use super::limits::RECORD_MAX_BYTES;
-use super::login::{Kept, Login};
+use super::login::KIND;
 use super::probe::Runtime;
 use super::report::{self, members};
 use crate::common::child::{End, Ended};
@@ -20,6 +20,7 @@ use crate::common::evaluation::Manifest;
 use crate::common::exit::{Exit, Failure, Phase};
 use crate::common::files::read_regular;
 use crate::common::gate::Admitted;
+use crate::common::login::{Kept, Placed};
 use crate::common::place::Places;
 use crate::common::program::{Done, Stop};
 use crate::common::publish::{Member, publish};
@@ -52,28 +53,35 @@ impl Work {
     pub(super) fn conclude(
         &self,
         home: &Home,
-        login: &Login,
+        login: &Placed<'_>,
         profile: &SandboxProfile,
         ended: Option<Ended>,
     ) -> Result<Done, Stop> {
         let events = read_regular(&home.vendor.join(EVENTS_FILE), RECORD_MAX_BYTES).unwrap_or_default();
         let kept = login.keep();
-        let Some(ended) = ended else { return Ok(self.fail(&Output::default(), LOST)) };
-        if let End::Interrupted(signal) = ended.end {
-            return Err(Stop::Interrupted(signal));
+        let (output, done) = match &ended {
+            Some(Ended { end: End::Interrupted(signal), .. }) => {
+                kept.complain(&KIND, &GROK);
+                return Err(Stop::Interrupted(*signal));
+            }
+            Some(ended) => match (ended.stdout.read(), ended.stderr.read()) {
+                (Ok(stdout), Ok(stderr)) => {
+                    let output = Output { status: ended.end.status(), stdout, stderr };
+                    let done = match decide::dispatch(ended.end, &output.stderr) {
+                        Some(failure) => Err(failure),
+                        None => self.accept(&output, &events, profile, kept),
+                    };
+                    (output, done)
+                }
+                _ => (Output::default(), Err(LOST)),
+            },
+            None => (Output::default(), Err(LOST)),
+        };
+        let Err(failure) = done else { return Ok(Done::Published) };
+        if failure.phase != Phase::OauthSync {
+            kept.complain(&KIND, &GROK);
         }
-        let output = match (ended.stdout.read(), ended.stderr.read()) {
-            (Ok(stdout), Ok(stderr)) => Output { status: ended.end.status(), stdout, stderr },
-            _ => return Ok(self.fail(&Output::default(), LOST)),
-        };
-        let done = match decide::dispatch(ended.end, &output.stderr) {
-            Some(failure) => Err(failure),
-            None => self.accept(&output, &events, profile, kept),
-        };
-        Ok(match done {
-            Ok(()) => Done::Published,
-            Err(failure) => self.fail(&output, failure),
-        })
+        Ok(self.fail(&output, failure))
     }
 
     fn accept(

@@ -7,12 +7,13 @@ use serde_json::Value;
 use super::GROK;
 use super::binary::{self, Binary};
 use super::home::{Home, SandboxProfile};
-use super::interface::{self, Asker};
+use super::interface::Asker;
 use super::knobs::Knobs;
 use super::lane::Lane;
 use super::{endpoints, login};
 use crate::common::ask::{Said, version_of};
 use crate::common::exit::Refusal;
+use crate::common::login::{Login, LoginMode, kept_of_probes};
 use crate::common::program::{Call, Stop};
 use crate::common::run_directory::RunDirectory;
 
@@ -24,29 +25,33 @@ pub(super) struct Runtime {
     pub(super) cli_version: Option<String>,
 }
 
-/// Asks everything, of a run in `workdir` where one is given: a workspace can bring its own configuration.
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted<'a> {
+    pub(super) lane: Lane,
+    pub(super) mode: LoginMode,
+    /// The sandbox profile of the run.
+    pub(super) profile: &'a SandboxProfile,
+    /// Of a run, since a workspace can bring its own configuration.
+    pub(super) workdir: Option<&'a Path>,
+}
+
+/// Takes the right to the login, which the run goes on with, then asks everything. What the program refreshes meanwhile is kept.
 ///
 /// # Errors
-/// 69 with the first thing that is missing; 75: a probe refreshed a login that another run has.
-pub(super) fn probe(
-    call: &Call<'_>,
-    knobs: &Knobs,
-    lane: Lane,
-    workdir: Option<&Path>,
-) -> Result<Runtime, Stop> {
-    let unavailable = |why: &str| Stop::from(Refusal::unavailable(why));
+/// 69 with the first thing that is missing; 75: another run has the login, of whose program nothing is started then.
+pub(super) fn probe(call: &Call<'_>, knobs: &Knobs, wanted: Wanted<'_>) -> Result<(Runtime, Login), Stop> {
     endpoints::demand_no_link(knobs, call.surroundings)?;
-    let binary = binary::resolve(call, knobs, lane)?;
-    if let Err(why) = interface::examine(call, &binary.path, lane)? {
-        return Err(unavailable(&why));
-    }
+    let found = binary::find(call, knobs)?;
+    let login = login::begin(wanted.mode, knobs, wanted.profile)?;
+    let binary = binary::choose(call, found, wanted.lane)?;
     let run_directory = RunDirectory::create(call.family)?;
-    let home = Home::build(&SandboxProfile::of(lane, &run_directory), &run_directory)?;
-    let copied = login::copy(&knobs.ambient, &home.vendor)?;
+    let home = Home::build(wanted.profile, &run_directory)?;
+    let (placed, home) = login::put(&login, knobs, home)?;
     let asker = Asker { call, program: &binary.path, home: &home, run_directory: &run_directory };
-    let asked = ask_all(&asker, workdir);
-    login::keep_of_probe(knobs, &copied)?;
-    Ok(Runtime { cli_version: asked?, binary })
+    let asked = ask_all(&asker, wanted.workdir);
+    let cli_version = kept_of_probes(asked, placed.keep(), &login::KIND, call.family)?;
+    Ok((Runtime { cli_version, binary }, login))
 }
 
 fn ask_all(asker: &Asker<'_>, workdir: Option<&Path>) -> Result<Option<String>, Stop> {

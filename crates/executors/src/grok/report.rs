@@ -3,9 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use super::answer::Answer;
-use super::knobs::LoginMode;
 use super::limits::TURNS_MAX_COUNT;
 use super::{GROK, USAGE_MODEL};
+use crate::common::login::LoginMode;
 
 const COMPATIBILITY: &str = "capability-probed";
 const PERMISSION_MODE: &str = "dontAsk";

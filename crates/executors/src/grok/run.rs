@@ -5,21 +5,21 @@ use std::time::Duration;
 use gates::words::Status;
 use process::Fence;
 
-use super::LOGIN_FLAG;
 use super::home::{Home, SandboxProfile};
 use super::interface::arguments;
-use super::knobs::{Knobs, LoginMode};
+use super::knobs::Knobs;
 use super::lane::Lane;
 use super::limits::EVALUATION_MAX_SECONDS;
-use super::login::Login;
+use super::login;
 use super::outcome::Work;
-use super::probe;
+use super::probe::{self, Wanted};
 use crate::common::child::{self, KILL_GRACE, Launch, NewFiles};
 use crate::common::clock::Start;
 use crate::common::environment::ChildEnvironment;
 use crate::common::evaluation::{self, ManifestRules, POLICY_ANNOTATION_SCHEMA};
 use crate::common::exit::Refusal;
 use crate::common::line::RunLine;
+use crate::common::login::LoginMode;
 use crate::common::place::{DebugRule, PathRules, Places};
 use crate::common::program::{Call, Done, Stop, ended};
 use crate::common::prompt::Prompt;
@@ -68,25 +68,22 @@ fn attempt(call: &Call<'_>, line: &RunLine) -> Result<Done, Stop> {
     };
     let places = Places::check(line, paths(lane))?;
     prompt.demand_text()?;
-    let mode = match line.own(LOGIN_FLAG) {
-        Some(mode) => LoginMode::of(&mode.to_string_lossy())?,
-        None => LoginMode::Serialized,
-    };
-    let mode = if line.evaluation { LoginMode::Serialized } else { mode };
+    let mode = LoginMode::of_line(line)?.filter(|_| !line.evaluation).unwrap_or(LoginMode::Serialized);
     ChildEnvironment::of_user(surroundings)?;
     let knobs = Knobs::of(surroundings)?;
-    let runtime = probe::probe(call, &knobs, lane, Some(&places.workdir))?;
+    let run_directory = RunDirectory::create(call.family)?;
+    let profile = SandboxProfile::of(lane, &run_directory);
+    let wanted = Wanted { lane, mode, profile: &profile, workdir: Some(&places.workdir) };
+    let (runtime, login) = probe::probe(call, &knobs, wanted)?;
     if line.preflight_only()
         && let Some(manifest) = &manifest
     {
         let receipt = json_file(&manifest.preflight(&admitted));
         return Ok(Done::Text(String::from_utf8_lossy(&receipt).into_owned()));
     }
-    let run_directory = RunDirectory::create(call.family)?;
-    let profile = SandboxProfile::of(lane, &run_directory);
     let home = Home::build(&profile, &run_directory)?;
     let prompt_file = home.write_prompt(&prompt.text)?;
-    let (login, home) = Login::begin(mode, &knobs, home, &profile)?;
+    let (placed, home) = login::put(&login, &knobs, home)?;
     let limit =
         manifest.as_ref().map_or(knobs.limit, |manifest| Duration::from_secs(manifest.timeout_seconds));
     let launch = Launch {
@@ -108,5 +105,5 @@ fn attempt(call: &Call<'_>, line: &RunLine) -> Result<Done, Stop> {
         return Err(Stop::Interrupted(signal));
     }
     let ended = child::run(launch, &run_directory, surroundings, call.signals, &mut |_, _| {});
-    work.conclude(&home, &login, &profile, ended.ok())
+    work.conclude(&home, &placed, &profile, ended.ok())
 }

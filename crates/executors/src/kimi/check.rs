@@ -2,11 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::knobs::{Knobs, LoginMode};
+use super::knobs::Knobs;
 use super::lane::Lane;
 use super::probe::{self, Runtime};
 use super::report::{self, Availability};
 use crate::common::exit::{Exit, Refusal};
+use crate::common::login::LoginMode;
 use crate::common::program::{Call, Done};
 use crate::common::report::{availability, printed};
 
@@ -15,7 +16,7 @@ pub(super) fn check(call: &Call<'_>, json: bool) -> Result<Done, Refusal> {
     let knobs = optional(Knobs::of(call.surroundings))?;
     let mode = knobs.as_ref().map_or(LoginMode::Serialized, |knobs| knobs.login_mode);
     let probed = match &knobs {
-        Ok(knobs) => optional(probe::probe(call, knobs, Lane::Clerk))?,
+        Ok(knobs) => optional(probe::probe(call, knobs, Lane::Clerk).map(|(runtime, _)| runtime))?,
         Err(refusal) => Err(refusal.clone()),
     };
     let reason = probed.as_ref().err().map(|refusal| refusal.message.as_str());

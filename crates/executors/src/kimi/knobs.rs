@@ -1,26 +1,16 @@
 //! What the user sets beside the command line (runners.md 3.1).
 
-use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::LOGIN_FLAG;
 use super::limits::{
     GRACE_MAX_SECONDS, HEARTBEAT_DEFAULT_SECONDS, HEARTBEAT_MAX_SECONDS, LOGIN_WAIT_DEFAULT_SECONDS,
     LOGIN_WAIT_MAX_SECONDS,
 };
 use crate::common::child::KILL_GRACE;
 use crate::common::exit::Refusal;
+use crate::common::login::LoginMode;
 use crate::common::surroundings::Surroundings;
-
-/// How a login is kept when runs refresh it (runners.md 3.6, 3.7).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LoginMode {
-    /// One run at a time.
-    Serialized,
-    /// Runs share one copy, and the vendor's own lock orders their refreshes.
-    Shared,
-}
 
 /// Every setting, with its default.
 #[derive(Clone, Debug)]
@@ -48,7 +38,7 @@ impl Knobs {
     pub(super) fn of(surroundings: &Surroundings) -> Result<Self, Refusal> {
         let login_mode = match surroundings.text("DELEGATION_KIMI_OAUTH_MODE")? {
             None => LoginMode::Serialized,
-            Some(mode) => login_mode(&mode, "DELEGATION_KIMI_OAUTH_MODE")?,
+            Some(mode) => LoginMode::of(&mode, "DELEGATION_KIMI_OAUTH_MODE")?,
         };
         let seconds = |name, range| surroundings.number(name, range);
         let grace = seconds("DELEGATION_KIMI_CANCEL_GRACE_SECONDS", 0..=GRACE_MAX_SECONDS)?;
@@ -90,25 +80,5 @@ impl Knobs {
             }
             _ => Ok(()),
         }
-    }
-}
-
-/// Accepts the name of a mode on the command line.
-///
-/// # Errors
-/// 64.
-pub(super) fn check_login_mode(mode: &OsStr) -> Result<(), Refusal> {
-    login_mode(&mode.to_string_lossy(), LOGIN_FLAG).map(drop)
-}
-
-/// Reads the name of a mode.
-///
-/// # Errors
-/// 64.
-pub(super) fn login_mode(mode: &str, said_by: &str) -> Result<LoginMode, Refusal> {
-    match mode {
-        "serialized" => Ok(LoginMode::Serialized),
-        "shared" => Ok(LoginMode::Shared),
-        _ => Err(Refusal::usage(format!("{said_by} must be serialized or shared"))),
     }
 }

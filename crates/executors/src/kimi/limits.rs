@@ -16,10 +16,6 @@ pub const GRACE_MAX_SECONDS: u64 = 600;
 pub const LOGIN_WAIT_DEFAULT_SECONDS: u64 = 5;
 /// Longest wait for a shared login, in seconds.
 pub const LOGIN_WAIT_MAX_SECONDS: u64 = 3600;
-/// How long another `pin-rg` is waited for, in seconds.
-pub const PIN_WAIT_SECONDS: u64 = 5;
-/// Longest credential file, in bytes.
-pub const CREDENTIAL_MAX_BYTES: u64 = 1 << 20;
 /// Largest ripgrep, in bytes.
 pub const RIPGREP_MAX_BYTES: u64 = 256 << 20;
 /// Largest library that is followed, in bytes.

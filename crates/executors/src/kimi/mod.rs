@@ -26,6 +26,8 @@ use std::process::ExitCode;
 use crate::common::exit::{Exit, Refusal};
 use crate::common::family::{EVALUATION_MANIFEST, Family, Flag, FlagValue, OwnCommand, PREFLIGHT_ONLY};
 use crate::common::files;
+use crate::common::login::LOGIN_FLAG;
+use crate::common::pin::Line;
 use crate::common::program::{self, Action, Call, Done};
 
 /// The model as the vendor's program names it.
@@ -36,7 +38,6 @@ const VENDOR_MODEL: &str = "k3";
 const EFFORT: &str = "max";
 const PIN_COMMAND: &str = "pin-rg";
 const PROMPT_FLAG: &str = "--prompt";
-const LOGIN_FLAG: &str = "--oauth";
 
 /// The runner.
 pub static KIMI: Family = Family {
@@ -59,9 +60,9 @@ pub static KIMI: Family = Family {
         EVALUATION_MANIFEST,
         PREFLIGHT_ONLY,
         Flag { name: PROMPT_FLAG, value: FlagValue::Checked(run::check_prompt) },
-        Flag { name: LOGIN_FLAG, value: FlagValue::Checked(knobs::check_login_mode) },
+        LOGIN_FLAG,
     ],
-    commands: &[OwnCommand { name: PIN_COMMAND, check: pin::check }],
+    commands: &[OwnCommand { name: PIN_COMMAND, check: Line::check }],
     gates_first: None,
     usage: "\
   --prompt TEXT         the prompt itself, in place of --prompt-file

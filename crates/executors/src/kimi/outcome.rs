@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 use super::classify::classify;
 use super::events::Events;
 use super::home::Home;
-use super::knobs::LoginMode;
 use super::lane::Lane;
-use super::login::{Kept, Login, secrets};
+use super::login::{KIND, secrets};
 use super::material;
 use super::probe::Runtime;
 use super::report::{self, Seen};
@@ -19,6 +18,7 @@ use crate::common::evaluation::Manifest;
 use crate::common::exit::{Exit, Failure, Phase};
 use crate::common::family::Family;
 use crate::common::gate::Admitted;
+use crate::common::login::{Kept, LoginMode, Placed};
 use crate::common::place::Places;
 use crate::common::program::{Done, say};
 use crate::common::publish::{self, Publication};
@@ -57,7 +57,7 @@ struct Output {
 
 impl Work<'_> {
     /// Ends the run. The login is kept first, however the turn went.
-    pub(super) fn conclude(&self, home: &Home, login: &Login, turn: Turn) -> Done {
+    pub(super) fn conclude(&self, home: &Home, login: &Placed<'_>, turn: Turn) -> Done {
         let kept = match turn {
             Turn::Cancelled => None,
             Turn::Ended(_) | Turn::Lost => Some(login.keep()),
@@ -81,7 +81,12 @@ impl Work<'_> {
         });
         match done {
             Ok(()) => Done::Published,
-            Err(failure) => self.fail(&output, &events, kept, debug, failure),
+            Err(failure) => {
+                if let Some(kept) = kept.filter(|_| failure.phase != Phase::OauthSync) {
+                    kept.complain(&KIND, self.family);
+                }
+                self.fail(&output, &events, kept, debug, failure)
+            }
         }
     }
 

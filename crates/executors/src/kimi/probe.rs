@@ -14,14 +14,15 @@ use super::home::Home;
 use super::knobs::Knobs;
 use super::lane::Lane;
 use super::limits::PROBE_MAX_SECONDS;
-use super::login::{self, Files};
+use super::login;
 use super::ripgrep::{self, Ripgrep};
 use super::sandbox::{Confinement, Inside};
 use super::{EFFORT, RUNTIME_MODEL, VENDOR_MODEL};
-use crate::common::ask::version_of;
-use crate::common::child::{self, End, KILL_GRACE, Launch, NewFiles};
+use crate::common::ask::{Said, ask, version_of};
+use crate::common::child::{KILL_GRACE, Launch, NewFiles};
 use crate::common::exit::{Exit, Refusal};
-use crate::common::program::Call;
+use crate::common::login::{Login, kept_of_probes};
+use crate::common::program::{Call, Stop};
 use crate::common::run_directory::RunDirectory;
 use crate::common::sandbox;
 
@@ -36,11 +37,11 @@ pub(super) struct Runtime {
     pub(super) confinement: Confinement,
 }
 
-/// Asks everything.
+/// Takes the right to the login, which the run goes on with, then asks everything. What the program refreshes meanwhile is kept.
 ///
 /// # Errors
-/// 69 with the first thing that is missing; 75: a probe refreshed a login that another run has; 130.
-pub(super) fn probe(call: &Call<'_>, knobs: &Knobs, lane: Lane) -> Result<Runtime, Refusal> {
+/// 69 with the first thing that is missing; 75: another run has the login, of whose program nothing is started then; 130.
+pub(super) fn probe(call: &Call<'_>, knobs: &Knobs, lane: Lane) -> Result<(Runtime, Login), Refusal> {
     let unavailable = |why: &dyn std::fmt::Display| Refusal::unavailable(why.to_string());
     let kimi = call.surroundings.find_program("kimi").ok_or_else(|| unavailable(&"kimi is not on PATH"))?;
     demand_native(&kimi)?;
@@ -48,10 +49,10 @@ pub(super) fn probe(call: &Call<'_>, knobs: &Knobs, lane: Lane) -> Result<Runtim
     sandbox::demand()?;
     let ripgrep =
         ripgrep::verified(&knobs.ripgrep_store, &knobs.user_home).map_err(|why| unavailable(&why))?;
+    let login = login::begin(knobs)?;
     let run_directory = RunDirectory::create(call.family)?;
     let home = Home::build(lane, &ripgrep, &run_directory)?;
-    let login = Files::read(&knobs.ambient)?;
-    login.write(&home.kimi)?;
+    let placed = login::put(&login, knobs, &home)?;
     let confinement = Confinement::of(knobs, call.surroundings);
     let prober = Prober {
         call,
@@ -60,12 +61,15 @@ pub(super) fn probe(call: &Call<'_>, knobs: &Knobs, lane: Lane) -> Result<Runtim
         kimi: &kimi,
         ripgrep: &ripgrep,
         confinement: &confinement,
+        writable: &login::writable(&login),
     };
     let asked = prober.ask_all();
-    login::keep_of_probe(knobs, &home, &login)?;
-    let cli_version = asked?;
-    login.demand_token()?;
-    Ok(Runtime { kimi, cli_version, ripgrep, confinement })
+    let cli_version = match kept_of_probes(asked, placed.keep(), &login::KIND, call.family) {
+        Ok(cli_version) => cli_version,
+        Err(Stop::Refused(refusal)) => return Err(refusal),
+        Err(Stop::Interrupted(_)) => return Err(Refusal::new(Exit::Cancelled, "caller_cancelled")),
+    };
+    Ok((Runtime { kimi, cli_version, ripgrep, confinement }, login))
 }
 
 /// A script would need its interpreter, which the sandbox does not execute.
@@ -88,65 +92,61 @@ struct Prober<'a> {
     kimi: &'a Path,
     ripgrep: &'a Ripgrep,
     confinement: &'a Confinement,
-}
-
-/// What a probe said.
-struct Said {
-    is_success: bool,
-    stdout: String,
-    stderr: String,
+    writable: &'a [PathBuf],
 }
 
 impl Prober<'_> {
     /// Returns the version of the vendor's program.
-    fn ask_all(&self) -> Result<Option<String>, Refusal> {
-        let missing = |what: &str| Refusal::unavailable(format!("kimi does not offer {what}"));
+    fn ask_all(&self) -> Result<Option<String>, Stop> {
+        let missing = |what: &str| Err(Refusal::unavailable(format!("kimi does not offer {what}")).into());
         self.attest_ripgrep()?;
         let version = self.ask("version", &["--version"])?;
         let help = self.ask("help", &["--help"])?.all();
         for word in ["--output-format", "stream-json", "--agent-file", "--skills-dir"] {
             if !help.contains(word) {
-                return Err(missing(word));
+                return missing(word);
             }
         }
         if !self.ask("doctor-help", &["doctor", "--help"])?.all().contains("config") {
-            return Err(missing("doctor config"));
+            return missing("doctor config");
         }
         let config = self.home.config.to_string_lossy();
         if !self.ask("doctor", &["doctor", "config", &config])?.is_success {
-            return Err(Refusal::unavailable("kimi does not accept the generated configuration"));
+            return Err(Refusal::unavailable("kimi does not accept the generated configuration").into());
         }
         let models = self.ask("models", &["provider", "list", "--json"])?;
         demand_model(&models)?;
         let providers = self.ask("providers", &["provider", "list"])?;
         let is_signed_in = |line: &str| line.contains(PROVIDER) && line.contains("source=oauth");
         if !providers.is_success || !providers.stdout.lines().any(is_signed_in) {
-            return Err(Refusal::unavailable(format!("kimi does not show {PROVIDER} with source=oauth")));
+            let why = format!("kimi does not show {PROVIDER} with source=oauth");
+            return Err(Refusal::unavailable(why).into());
         }
         Ok(version.is_success.then(|| version_of(&version.stdout)).flatten())
     }
 
     /// The private copy, executed where a run would execute it.
-    fn attest_ripgrep(&self) -> Result<(), Refusal> {
+    fn attest_ripgrep(&self) -> Result<(), Stop> {
         let said = self.start("rg", &self.home.ripgrep, &["--version"])?;
         if said.is_success && said.stdout.lines().next() == Some(&self.ripgrep.version_line) {
             return Ok(());
         }
-        Err(Refusal::unavailable("the pinned ripgrep does not run in the sandbox, or says another version"))
+        let why = "the pinned ripgrep does not run in the sandbox, or says another version";
+        Err(Refusal::unavailable(why).into())
     }
 
-    fn ask(&self, name: &str, arguments: &[&str]) -> Result<Said, Refusal> {
+    fn ask(&self, name: &str, arguments: &[&str]) -> Result<Said, Stop> {
         self.start(name, self.kimi, arguments)
     }
 
-    fn start(&self, name: &str, program: &Path, arguments: &[&str]) -> Result<Said, Refusal> {
+    fn start(&self, name: &str, program: &Path, arguments: &[&str]) -> Result<Said, Stop> {
         let unavailable = |why: &dyn std::fmt::Display| Refusal::unavailable(format!("probe {name}: {why}"));
         let inside = Inside {
             home: self.home,
             kimi: self.kimi,
             ripgrep: self.ripgrep,
             workspace: None,
-            writable: &[],
+            writable: self.writable,
         };
         let launch = Launch {
             name,
@@ -160,27 +160,7 @@ impl Prober<'_> {
             grace: KILL_GRACE,
             new_files: NewFiles::Private,
         };
-        let ended =
-            child::run(launch, self.run_directory, self.call.surroundings, self.call.signals, &mut |_, _| {});
-        let ended = ended.map_err(|error| error.refusal(&format!("probe {name}")))?;
-        match ended.end {
-            End::Interrupted(_) => return Err(Refusal::new(Exit::Cancelled, "caller_cancelled")),
-            End::TimedOut => return Err(unavailable(&format!("no end within {PROBE_MAX_SECONDS} s"))),
-            End::Exited(_) | End::Signalled(_) | End::TooMuchOutput => {}
-        }
-        let text =
-            |stream: &child::Stream| stream.read().map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        Ok(Said {
-            is_success: ended.end == End::Exited(0),
-            stdout: text(&ended.stdout).map_err(|error| unavailable(&error))?,
-            stderr: text(&ended.stderr).map_err(|error| unavailable(&error))?,
-        })
-    }
-}
-
-impl Said {
-    fn all(&self) -> String {
-        format!("{}\n{}", self.stdout, self.stderr)
+        ask(launch, self.run_directory, self.call)
     }
 }
 

@@ -4,10 +4,9 @@ use serde_json::{Map, Value, json};
 
 use super::RUNTIME_MODEL;
 use super::events::Events;
-use super::knobs::LoginMode;
 use super::lane::Lane;
-use super::login::Kept;
 use super::ripgrep::Ripgrep;
+use crate::common::login::{Kept, LoginMode};
 use crate::common::sandbox::LANDLOCK;
 
 const COMPATIBILITY: &str = "capability-probed";

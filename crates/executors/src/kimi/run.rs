@@ -7,19 +7,20 @@ use std::time::Duration;
 use gates::words::Status;
 
 use super::home::Home;
-use super::knobs::{Knobs, LoginMode, login_mode};
+use super::knobs::Knobs;
 use super::lane::Lane;
 use super::limits::{EVALUATION_MAX_SECONDS, OPERATION_MAX_SECONDS};
-use super::login::Login;
+use super::login;
 use super::outcome::{Turn, Work};
 use super::probe;
 use super::sandbox::Inside;
-use super::{EFFORT, LOGIN_FLAG, PROMPT_FLAG, RUNTIME_MODEL, heartbeat::Heartbeat};
+use super::{EFFORT, PROMPT_FLAG, RUNTIME_MODEL, heartbeat::Heartbeat};
 use crate::common::child::{self, Launch, LaunchError, NewFiles};
 use crate::common::clock::Start;
 use crate::common::evaluation::{self, ManifestRules, POLICY_ANNOTATION_SCHEMA};
 use crate::common::exit::Refusal;
 use crate::common::line::RunLine;
+use crate::common::login::LoginMode;
 use crate::common::place::{DebugRule, PathRules, Places};
 use crate::common::program::{Call, Done};
 use crate::common::prompt::Prompt;
@@ -68,14 +69,14 @@ pub(super) fn run(call: &Call<'_>, line: &RunLine) -> Result<Done, Refusal> {
     prompt.demand_text()?;
     prompt.demand_argument(0)?;
     let mut knobs = Knobs::of(surroundings)?;
-    if let Some(mode) = line.own(LOGIN_FLAG) {
-        knobs.login_mode = login_mode(&mode.to_string_lossy(), LOGIN_FLAG)?;
+    if let Some(mode) = LoginMode::of_line(line)? {
+        knobs.login_mode = mode;
     }
     if line.evaluation {
         knobs.login_mode = LoginMode::Serialized;
     }
     demand_apart(&knobs, &places.workdir)?;
-    let runtime = probe::probe(call, &knobs, lane)?;
+    let (runtime, login) = probe::probe(call, &knobs, lane)?;
     if line.preflight_only()
         && let Some(manifest) = &manifest
     {
@@ -83,14 +84,14 @@ pub(super) fn run(call: &Call<'_>, line: &RunLine) -> Result<Done, Refusal> {
     }
     let run_directory = RunDirectory::create(call.family)?;
     let home = Home::build(lane, &runtime.ripgrep, &run_directory)?;
-    let login = Login::begin(knobs.login_mode, &knobs, &home)?;
+    let placed = login::put(&login, &knobs, &home)?;
     let limit = manifest.as_ref().map_or(OPERATION_MAX_SECONDS, |manifest| manifest.timeout_seconds);
     let inside = Inside {
         home: &home,
         kimi: &runtime.kimi,
         ripgrep: &runtime.ripgrep,
         workspace: Some((&places.workdir, lane)),
-        writable: &login.writable(),
+        writable: &login::writable(&login),
     };
     let fence = runtime.confinement.fence(inside, &run_directory);
     let launch = Launch {
@@ -117,16 +118,16 @@ pub(super) fn run(call: &Call<'_>, line: &RunLine) -> Result<Done, Refusal> {
         start: Start::now(),
     };
     if call.signals.take().is_some() {
-        return Ok(work.conclude(&home, &login, Turn::Cancelled));
+        return Ok(work.conclude(&home, &placed, Turn::Cancelled));
     }
     let mut heartbeat = Heartbeat::new(call.family, knobs.heartbeat);
     let ended = child::run(launch, &run_directory, surroundings, call.signals, &mut |stdout, _| {
         heartbeat.beat(stdout);
     });
     match ended {
-        Ok(ended) => Ok(work.conclude(&home, &login, Turn::Ended(ended))),
+        Ok(ended) => Ok(work.conclude(&home, &placed, Turn::Ended(ended))),
         Err(LaunchError::Sandbox(why)) => Err(Refusal::sandbox(why)),
-        Err(LaunchError::Other(_)) => Ok(work.conclude(&home, &login, Turn::Lost)),
+        Err(LaunchError::Other(_)) => Ok(work.conclude(&home, &placed, Turn::Lost)),
     }
 }
 

@@ -2,13 +2,11 @@
 
 #![allow(dead_code, reason = "each test program uses a part")]
 
-use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use testkit::limits::TEST_WAIT_MAX_SECONDS;
 
+use crate::support::runs::{self, wait_until};
 use crate::support::{Finished, Stage};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_delegation-gemini");
@@ -55,34 +53,11 @@ pub(crate) fn ask(stage: &Stage, lane: &str, prompt: &str, more: &[&str]) -> Fin
 
 /// The answer of a run that went well, as JSON.
 pub(crate) fn observed(stage: &Stage, lane: &str, prompt: &str) -> Value {
-    let finished = ask(stage, lane, prompt, &[]);
-    assert_eq!((finished.code, finished.stdout.as_str(), finished.stderr.as_str()), (0, "", ""));
-    serde_json::from_slice(&stage.answer().expect("an answer")).expect("JSON")
-}
-
-/// Clears what a run left, for the next.
-pub(crate) fn clear(stage: &Stage) {
-    for name in stage.outputs() {
-        let path = stage.path("out").join(name);
-        if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }.expect("removed");
-    }
+    runs::observed(stage, &ask(stage, lane, prompt, &[]))
 }
 
 /// Waits until the fake has said that it works; returns the directory of its run.
 pub(crate) fn wait_for_start(stage: &Stage) -> PathBuf {
-    let deadline = Instant::now() + Duration::from_secs(TEST_WAIT_MAX_SECONDS);
-    loop {
-        let entries = fs::read_dir(stage.path("tmp")).expect("a directory").flatten();
-        if let Some(run) = entries.map(|entry| entry.path()).find(|run| run.join("scratch/started").exists())
-        {
-            return run;
-        }
-        assert!(Instant::now() < deadline, "it never started");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
-pub(crate) fn mode(path: &Path) -> u32 {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::metadata(path).expect("metadata").permissions().mode() & 0o7777
+    wait_until(|| !runs::at_work(stage, "scratch").is_empty());
+    runs::at_work(stage, "scratch").remove(0)
 }

@@ -3,12 +3,11 @@
 #![allow(dead_code, reason = "each test program uses a part")]
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
 
 use serde_json::{Value, json};
-use testkit::limits::TEST_WAIT_MAX_SECONDS;
 
+use crate::support::runs::{self, wait_until};
 use crate::support::{Finished, Stage};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_delegation-kimi");
@@ -84,38 +83,10 @@ pub(crate) fn ask(stage: &Stage, lane: &str, prompt: &str, more: &[&str]) -> Fin
 
 /// The answer of a run that went well, as JSON.
 pub(crate) fn observed(stage: &Stage, lane: &str, prompt: &str) -> Value {
-    let finished = ask(stage, lane, prompt, &[]);
-    assert_eq!((finished.code, finished.stdout.as_str(), finished.stderr.as_str()), (0, "", ""));
-    serde_json::from_slice(&stage.answer().expect("an answer")).expect("JSON")
-}
-
-/// Clears what a run left, for the next.
-pub(crate) fn clear(stage: &Stage) {
-    for name in stage.outputs() {
-        let path = stage.path("out").join(name);
-        if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }.expect("removed");
-    }
-}
-
-/// Waits until something holds; no event tells of it.
-pub(crate) fn wait_until(mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(TEST_WAIT_MAX_SECONDS);
-    while !holds() {
-        assert!(Instant::now() < deadline, "it never came to hold");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    runs::observed(stage, &ask(stage, lane, prompt, &[]))
 }
 
 /// Waits until the fake has said that it works.
 pub(crate) fn wait_for_start(stage: &Stage) {
-    let temporary = stage.path("tmp");
-    wait_until(|| {
-        let entries = fs::read_dir(&temporary).expect("a directory").flatten();
-        entries.map(|entry| entry.path().join("scratch/started")).any(|path: PathBuf| path.exists())
-    });
-}
-
-pub(crate) fn mode(path: &Path) -> u32 {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::metadata(path).expect("metadata").permissions().mode() & 0o7777
+    wait_until(|| !runs::at_work(stage, "scratch").is_empty());
 }

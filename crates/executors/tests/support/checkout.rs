@@ -1,5 +1,6 @@
 //! A checkout to start a runner under evaluation from, and its manifest.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -111,4 +112,31 @@ pub(crate) fn git(directory: &Path, words: &[&str]) -> String {
         .expect("git runs");
     assert!(output.status.success(), "git {words:?}: {}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+/// Demands that an evaluation went well whose answer is `annotated`: a receipt of 8 keys in the metrics, and a commit marker that
+/// binds answer, metrics and manifest (runners.md 1.8). Returns the metrics.
+pub(crate) fn demand_annotated(stage: &Stage, words: &[OsString], manifest_sha256: &str) -> Value {
+    let finished = stage.run(words);
+    assert_eq!((finished.code, finished.stderr.as_str()), (0, ""), "{finished:?}");
+    let output = stage.answer().expect("an answer");
+    assert_eq!(output, b"annotated\n");
+    let output = Sha256Digest::of(&output).to_string();
+    let receipt = stage.metrics()["evaluation_receipt"].clone();
+    assert_eq!(receipt.as_object().expect("an object").len(), 8);
+    assert_eq!(receipt["schema_version"], "delegation_policy_annotation_attempt_receipt_v1");
+    assert_eq!(receipt["evaluation_manifest_sha256"], manifest_sha256);
+    assert_eq!(receipt["raw_output_sha256"], output);
+    assert_eq!((&receipt["provider_attempts"], &receipt["post_observation_retries"]), (&json!(1), &json!(0)));
+    let metrics = fs::read(stage.path("out/answer.txt.metrics.json")).expect("metrics");
+    assert_eq!(
+        stage.json("answer.txt.commit.json").expect("a marker"),
+        json!({
+            "schema_version": "delegation_policy_annotation_publication_commit_v1",
+            "raw_output_sha256": output,
+            "metrics_sha256": Sha256Digest::of(&metrics).to_string(),
+            "evaluation_manifest_sha256": manifest_sha256,
+        })
+    );
+    stage.metrics()
 }

@@ -4,6 +4,7 @@
 
 pub(crate) mod checkout;
 pub(crate) mod gate_files;
+pub(crate) mod runs;
 pub(crate) mod talk;
 
 use std::collections::BTreeMap;

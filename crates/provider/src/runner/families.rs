@@ -23,8 +23,7 @@ const CHAT: Runner = Runner {
     secret_names: &[],
     login: None,
     timeout_name: Some("DELEGATION_TIMEOUT"),
-    state: &[],
-    state_names: &[],
+    shared_logins: None,
     further_artifacts: &[],
     fence_limits: CHAT_LIMITS,
 };
@@ -65,8 +64,7 @@ pub(crate) static GLM: Runner = Runner {
     secret_names: &["ZAI_API_KEY"],
     login: None,
     timeout_name: Some("DELEGATION_GLM_TIMEOUT_SECONDS"),
-    state: &[],
-    state_names: &[],
+    shared_logins: None,
     further_artifacts: &[],
     fence_limits: &[
         "The runner's own fence holds claude: it writes only to private directories of the run and, in the builder lane, to the \
@@ -103,8 +101,8 @@ pub(crate) static KIMI: Runner = Runner {
         sign_in: "kimi, then /login",
     }),
     timeout_name: None,
-    state: &[".kimi-code", ".local/share/delegation-kit"],
-    state_names: &["DELEGATION_DATA_HOME", "KIMI_CODE_HOME"],
+    // Not the ripgrep that is pinned beside it: what a turn could change there, every later run would execute.
+    shared_logins: Some("kimi-shared-oauth"),
     further_artifacts: &["answer.txt.stderr"],
     fence_limits: &[
         "The runner's own fence holds kimi: it reads nothing in the home directory but the workspace, executes nothing but itself \
@@ -126,8 +124,7 @@ pub(crate) static GEMINI: Runner = Runner {
     secret_names: &[],
     login: None,
     timeout_name: Some("DELEGATION_GEMINI_TIMEOUT_SECONDS"),
-    state: &[],
-    state_names: &[],
+    shared_logins: None,
     further_artifacts: &[],
     fence_limits: &[
         "The runner's own fence holds agy: it reads nothing in the home directory and in the temporary directories of others, and \
@@ -161,9 +158,8 @@ pub(crate) static GROK: Runner = Runner {
         sign_in: "grok login",
     }),
     timeout_name: Some("DELEGATION_GROK_TIMEOUT_SECONDS"),
-    // Not the archive of programs: what a turn could change there, every later run would execute.
-    state: &[".grok"],
-    state_names: &["DELEGATION_GROK_HOME"],
+    // A task has the login alone: nothing passes `--oauth shared`.
+    shared_logins: None,
     further_artifacts: &[],
     fence_limits: &[
         "Grok's own sandbox holds grok, and a run whose sandbox does not say that it is enforced publishes nothing.",

@@ -12,6 +12,7 @@ mod summary;
 pub(crate) use families::{DEEPSEEK, GEMINI, GLM, GROK, KIMI, QWEN};
 pub use refusal::{LOGIN_OPENING, SANDBOX_OPENING};
 
+use record::AbsolutePath;
 use record::capability::{Description, ReadOnlyDescription, RuntimeDescription};
 use record::request::Request;
 use record::words::{ContinuationMode, Fence, Permission, ProfileOption, ReadOnlyMechanism};
@@ -65,14 +66,12 @@ pub(crate) struct Runner {
     key_file_name: Option<&'static str>,
     /// Names of secret variables that an environment file may set.
     secret_names: &'static [&'static str],
-    /// Where the program behind the runner keeps its login.
+    /// Where the program behind the runner keeps its login; the runner writes what is refreshed into that directory.
     login: Option<LoginFile>,
+    /// The directory in the data home of the runners that the runner writes for logins that runs share.
+    shared_logins: Option<&'static str>,
     /// The variable by which the runner takes a time limit in seconds.
     timeout_name: Option<&'static str>,
-    /// Directories below the home directory that the program behind the runner writes.
-    state: &'static [&'static str],
-    /// Variables that name such directories.
-    state_names: &'static [&'static str],
     /// Files that the runner may leave beyond the three of every runner.
     further_artifacts: &'static [&'static str],
     /// What the fence limits, one sentence each.
@@ -118,6 +117,39 @@ impl Runner {
         }
         Ok(environment)
     }
+
+    /// The directories beside the workspace that the runner writes.
+    fn state(&self, environment: &Environment) -> Result<Vec<AbsolutePath>, PlanError> {
+        let plain = |directory: AbsolutePath, name: &str| directory.join(name).expect("a plain path");
+        let mut directories = Vec::new();
+        if let Some(login) = self.login {
+            directories.push(match directory(environment, login.directory_variable)? {
+                Some(directory) => directory,
+                None => plain(roots::home(environment)?, login.directory),
+            });
+        }
+        if let Some(name) = self.shared_logins {
+            directories.push(plain(data_home(environment)?, name));
+        }
+        Ok(directories)
+    }
+}
+
+/// The directory that a variable names; an empty one counts as unset, as for the runners.
+fn directory(environment: &Environment, name: &str) -> Result<Option<AbsolutePath>, PlanError> {
+    if environment.get(name) == Some("") { Ok(None) } else { roots::directory(environment, name) }
+}
+
+/// The data home of the runners, by the rule of the runners themselves (runners.md 3.3).
+fn data_home(environment: &Environment) -> Result<AbsolutePath, PlanError> {
+    if let Some(named) = directory(environment, "DELEGATION_DATA_HOME")? {
+        return Ok(named);
+    }
+    let (parent, below) = match directory(environment, "XDG_DATA_HOME")? {
+        Some(parent) => (parent, "delegation-kit"),
+        None => (roots::home(environment)?, ".local/share/delegation-kit"),
+    };
+    Ok(parent.join(below).expect("a plain path"))
 }
 
 impl Profile for Runner {
@@ -192,12 +224,8 @@ impl Profile for Runner {
 
         let mut environment = self.environment(request, host)?;
         let mut writable = launch::writable(host, &mut environment, options.fence, input)?;
-        if !self.state.is_empty() {
-            let home = roots::home(&environment)?;
-            for name in self.state {
-                writable.add(&home.join(name).expect("a plain path"))?;
-            }
-            writable.add_variables(&environment, self.state_names)?;
+        for directory in self.state(&environment)? {
+            writable.add(&directory)?;
         }
         let executable = executable::find(host, self.program, None)?;
         let decided = Decided {

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 
 use super::files::{read_regular, write_new};
 use super::limits::{RECORD_MAX_BYTES, RIPGREP_MAX_BYTES};
+use crate::common::pin::current;
 use crate::common::report::json_file;
 
 /// Name of the program in the archive and in the private directory of a run.
@@ -105,11 +106,6 @@ pub(super) fn is_version(line: &str) -> bool {
     line.strip_prefix("ripgrep ")
         .is_some_and(|version| version.starts_with(|first: char| first.is_ascii_digit()))
         && line.bytes().all(|byte| matches!(byte, b' '..=b'~'))
-}
-
-/// The archive below a store.
-pub(super) fn current(store: &Path) -> PathBuf {
-    store.join("current")
 }
 
 /// What is pinned, if it is exactly what was archived: the program, its libraries, and the records of both.

@@ -5,26 +5,11 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use testkit::deed::{announce, deaf, execute, hang, load, outcome, stubborn, wait_for, write};
+use testkit::deed::{announce, deaf, execute, hang, leave, load, outcome, stubborn, wait_for, write};
 use testkit::marker::Marker;
-
-/// First argument of a process that is left behind.
-const STAYER: &str = "__stayer";
-
-/// Plays the process that is left behind.
-pub(crate) fn stay_if_asked(words: &[&str]) -> Option<ExitCode> {
-    if words.first() != Some(&STAYER) {
-        return None;
-    }
-    let mine = format!("{}\n", std::process::id());
-    if fs::write(words.get(1).unwrap_or(&""), mine).is_err() {
-        return Some(ExitCode::FAILURE);
-    }
-    hang()
-}
 
 /// Does everything that the prompt asks for and says what came of it.
 pub(crate) fn turn(prompt: &str) -> ExitCode {
@@ -124,6 +109,7 @@ pub(crate) fn rotate(kind: &str) {
     let path = vendor_home().join("credentials/kimi-code.json");
     let bytes = match kind {
         "access" => json!({"access_token": "access-rotated-0001"}).to_string(),
+        "emptied" => json!({"access_token": "", "refresh_token": "", "token_type": "Bearer"}).to_string(),
         "corrupt" => "{".to_owned(),
         "list" => "[]".to_owned(),
         "gone" => {
@@ -146,14 +132,4 @@ fn session(text: &str) {
     let directory = vendor_home().join("sessions/one/agents/main");
     let _ = fs::create_dir_all(&directory);
     let _ = fs::write(directory.join("wire.jsonl"), format!("{text}\n"));
-}
-
-/// Leaves a process in a session of its own behind, which says its number in the working directory.
-fn leave() {
-    let path = Path::new("left");
-    let own = std::env::current_exe().unwrap_or_default();
-    let child = Command::new(own).arg(STAYER).arg(path).stdin(Stdio::null()).stdout(Stdio::null()).spawn();
-    if child.is_ok() {
-        wait_for(path);
-    }
 }

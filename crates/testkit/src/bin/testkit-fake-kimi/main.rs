@@ -6,9 +6,11 @@
 
 mod deeds;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use testkit::deed::{announce, print, stay_if_asked, wait_for};
 use testkit::trailer;
 
 /// Exit status when the arguments are not those of a turn, or a marker makes no sense.
@@ -25,7 +27,7 @@ fn main() -> ExitCode {
         }
     };
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    if let Some(code) = deeds::stay_if_asked(&words) {
+    if let Some(code) = stay_if_asked(&words) {
         return code;
     }
     if setup["role"] == "rg" {
@@ -66,19 +68,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// What the setup says in place of the usual answer; nothing said where it is null.
-fn print(setup: &Value, member: &str, usual: &str) -> ExitCode {
-    match setup.get(member) {
-        None => print!("{usual}"),
-        Some(Value::Null) => return ExitCode::FAILURE,
-        Some(other) => print!("{}", other.as_str().unwrap_or_default()),
-    }
-    ExitCode::SUCCESS
-}
-
 fn doctor(setup: &Value, path: &str) -> ExitCode {
-    if setup.get("refreshes_in_probes").is_some() {
-        deeds::rotate("both");
+    if let Some(name) = setup.get("refreshes_in_probes").and_then(Value::as_str) {
+        deeds::rotate(name);
+    }
+    if let Some(path) = setup.get("waits_in_probes").and_then(Value::as_str) {
+        announce();
+        wait_for(Path::new(path));
     }
     let is_config = std::fs::read_to_string(path).is_ok_and(|text| text.contains("default_model"));
     if is_config { print(setup, "doctor", "OK\n") } else { ExitCode::FAILURE }

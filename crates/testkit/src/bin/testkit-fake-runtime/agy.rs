@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use serde_json::Value;
+use testkit::deed::print;
 
-use super::deeds::{self, print};
+use super::deeds;
 use super::not_understood;
 
 const HELP: &str = "Usage: agy [flags]\n  -p, --print\n  --model string\n  --effort string\n  --mode string\n  --print-timeout \

@@ -1,42 +1,15 @@
 //! What a turn does, marker by marker.
 
 use std::collections::BTreeMap;
-use std::fs::{self, OpenOptions};
-use std::io::{self, Read as _, Write as _};
+use std::fs;
+use std::io::{self, Read as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
-use std::time::{Duration, Instant};
+use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use testkit::limits::LINGER_MAX_SECONDS;
+use testkit::deed::{announce, execute, hang, leave, outcome, wait_for, write};
 use testkit::marker::Marker;
-
-/// First argument of a process that is left behind.
-const STAYER: &str = "__stayer";
-const LOOK_INTERVAL: Duration = Duration::from_millis(5);
-
-/// What the setup says in place of the usual answer to a probe; a failure where it is null.
-pub(crate) fn print(setup: &Value, member: &str, usual: &str) -> ExitCode {
-    match setup.get(member) {
-        None => print!("{usual}"),
-        Some(Value::Null) => return ExitCode::FAILURE,
-        Some(other) => print!("{}", other.as_str().unwrap_or_default()),
-    }
-    ExitCode::SUCCESS
-}
-
-/// Plays the process that is left behind.
-pub(crate) fn stay_if_asked(words: &[&str]) -> Option<ExitCode> {
-    if words.first() != Some(&STAYER) {
-        return None;
-    }
-    if fs::write(words.get(1).unwrap_or(&""), format!("{}\n", std::process::id())).is_err() {
-        return Some(ExitCode::FAILURE);
-    }
-    hang();
-    Some(ExitCode::FAILURE)
-}
 
 /// Does everything that the prompt asks for; the answer says what came of it, or what it was told to say. Observes also the
 /// content of `files`. A marker that it does not know is one of the program's own.
@@ -51,9 +24,9 @@ pub(crate) fn turn(
         let argument = |index: usize| marker.argument("", index).unwrap_or_default();
         match marker.name.as_str() {
             "observe" => drop(answer.insert("observed".to_owned(), observe(prompt, files))),
-            "read" => record(&mut answer, "read", argument(0), fs::read(argument(0)).map(drop)),
-            "write" => record(&mut answer, "write", argument(0), write(Path::new(argument(0)))),
-            "execute" => record(&mut answer, "execute", argument(0), execute(argument(0))),
+            "read" => record(&mut answer, "read", argument(0), &fs::read(argument(0)).map(drop)),
+            "write" => record(&mut answer, "write", argument(0), &write(Path::new(argument(0)))),
+            "execute" => record(&mut answer, "execute", argument(0), &execute(argument(0), &[])),
             "say" => says = Some(argument(0).to_owned()),
             "complain" => eprintln!("{}", argument(0)),
             "started" => announce(),
@@ -71,13 +44,8 @@ pub(crate) fn turn(
     })
 }
 
-fn record(answer: &mut BTreeMap<String, Value>, deed: &str, subject: &str, done: io::Result<()>) {
-    let word = match done {
-        Ok(()) => "done".to_owned(),
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => "denied".to_owned(),
-        Err(error) => error.to_string(),
-    };
-    answer.insert(format!("{deed} {subject}"), json!(word));
+fn record(answer: &mut BTreeMap<String, Value>, deed: &str, subject: &str, done: &io::Result<()>) {
+    answer.insert(format!("{deed} {subject}"), json!(outcome(done)));
 }
 
 fn observe(prompt: &str, files: &[PathBuf]) -> Value {
@@ -129,41 +97,4 @@ fn listing(directory: &Path) -> BTreeMap<String, String> {
         }
     }
     found
-}
-
-fn write(path: &Path) -> io::Result<()> {
-    OpenOptions::new().append(true).create(true).open(path)?.write_all(b"by the fake\n")
-}
-
-fn execute(program: &str) -> io::Result<()> {
-    let status =
-        Command::new(program).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status()?;
-    if status.success() { Ok(()) } else { Err(io::Error::other(status.to_string())) }
-}
-
-/// A file that a test waits for.
-fn announce() {
-    let path = PathBuf::from(std::env::var_os("TMPDIR").unwrap_or_default()).join("started");
-    let _ = fs::write(path, "");
-}
-
-fn wait_for(path: &Path) {
-    let deadline = Instant::now() + Duration::from_secs(LINGER_MAX_SECONDS);
-    while !path.exists() && Instant::now() < deadline {
-        std::thread::sleep(LOOK_INTERVAL);
-    }
-}
-
-/// Leaves a process behind, which says its number in the working directory.
-fn leave() {
-    let path = Path::new("left");
-    let own = std::env::current_exe().unwrap_or_default();
-    let child = Command::new(own).arg(STAYER).arg(path).stdin(Stdio::null()).stdout(Stdio::null()).spawn();
-    if child.is_ok() {
-        wait_for(path);
-    }
-}
-
-fn hang() {
-    std::thread::sleep(Duration::from_secs(LINGER_MAX_SECONDS));
 }

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
+use testkit::deed::print;
 use testkit::marker::Marker;
 
-use super::deeds::{self, print};
+use super::deeds;
 use super::not_understood;
 
 const HELP: &str =
@@ -45,6 +46,10 @@ fn vendor() -> PathBuf {
 fn models(setup: &Value) -> ExitCode {
     if let Some(name) = setup.get("refreshes_in_probes").and_then(Value::as_str) {
         rotate(name);
+    }
+    if let Some(path) = setup.get("waits_in_probes").and_then(Value::as_str) {
+        testkit::deed::announce();
+        testkit::deed::wait_for(Path::new(path));
     }
     if !vendor().join("auth.json").is_file() {
         println!("You are not logged in.");
@@ -163,6 +168,8 @@ fn rotate(kind: &str) {
     let bytes = match kind {
         "corrupt" => "{".to_owned(),
         "access" => login(json!({"key": "access-rotated"})),
+        // Signed out, as far as the tokens tell.
+        "emptied" => login(json!({"key": "", "refresh_token": "", "token_type": "Bearer"})),
         name => login(json!({
             "key": format!("access-rotated-{name}"),
             "refresh_token": format!("refresh-rotated-{name}"),

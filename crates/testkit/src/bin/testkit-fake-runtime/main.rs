@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> =
         std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    if let Some(code) = deeds::stay_if_asked(&words) {
+    if let Some(code) = testkit::deed::stay_if_asked(&words) {
         return code;
     }
     let setup = match trailer::read() {

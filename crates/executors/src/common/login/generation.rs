@@ -1,0 +1,285 @@
+//! Several runs at a time: they work on one *generation* of the login, a copy that belongs to the runners. The vendor's own lock,
+//! which lies in it, orders their refreshes.
+//!
+//! ```text
+//! <data home>/<vendor>-shared-oauth/  current                the name of the generation that new runs join
+//!                                     generation.XXXXXX/  …  the vendor's files
+//!                                                         baseline  digest of the user's login that it goes with
+//!                                                         runs/     one file for each run at work, locked by it
+//! ```
+//!
+//! The lock in the vendor's directory of the user covers two short sections: joining a generation, and publishing what was
+//! refreshed in it.
+
+use std::fs::{self, Permissions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use record::Sha256Digest;
+use rustix::fs::{FlockOperation, flock};
+use tempfile::NamedTempFile;
+
+use super::{Kept, Kind, UserLogin, private_directory};
+use crate::common::exit::{Exit, Refusal};
+use crate::common::files::{open_regular, read_regular, replace};
+use crate::common::limits::{GENERATION_RECORD_MAX_BYTES, LOGIN_MAX_BYTES};
+use crate::common::lock::LockError;
+
+const CURRENT: &str = "current";
+const PREFIX: &str = "generation.";
+const BASELINE: &str = "baseline";
+const RUNS: &str = "runs";
+
+/// How a family joins a generation; all of it happens under the lock.
+pub struct Joining<'a> {
+    /// How long the lock is waited for.
+    pub wait: Duration,
+    /// Fills the empty directory of a new generation with the user's login.
+    pub fill: &'a dyn Fn(&Path) -> Result<(), Refusal>,
+    /// What later runs must know of this one.
+    pub note: &'a str,
+    /// Makes the directory of the generation ready for this run, beside runs with these notes.
+    pub prepare: &'a dyn Fn(&Path, &[String]) -> io::Result<()>,
+}
+
+/// A right to a login that other runs have too. Dropping it leaves the generation.
+#[derive(Debug)]
+pub struct Shared {
+    user: UserLogin,
+    root: PathBuf,
+    generation: Generation,
+    wait: Duration,
+    _run: NamedTempFile,
+}
+
+impl Shared {
+    /// The directory of the generation.
+    pub fn directory(&self) -> &Path {
+        &self.generation.directory
+    }
+
+    pub(super) fn keep(&self) -> Kept {
+        if self.is_kept() {
+            return Kept::Yes;
+        }
+        let _lock = match self.user.lock(self.wait) {
+            Ok(lock) => lock,
+            // The next run takes it over.
+            Err(LockError::Busy) => return Kept::Yes,
+            Err(_) => return Kept::No,
+        };
+        if self.is_kept() {
+            return Kept::Yes;
+        }
+        let is_current = Generation::current(&self.root, self.user.kind).as_ref() == Some(&self.generation);
+        let old = self.user.read().unwrap_or_default();
+        if !is_current || self.generation.baseline() != Some(Sha256Digest::of(&old)) {
+            return Kept::Conflict;
+        }
+        match self.generation.read() {
+            Ok(refreshed) if (self.user.kind.replaces)(&refreshed, &old) => {
+                self.generation.publish(&self.user, &refreshed)
+            }
+            _ => {
+                // Else every later run would join what nobody can use; a file that is gone is what we want.
+                let _ = fs::remove_file(self.root.join(CURRENT));
+                Kept::No
+            }
+        }
+    }
+
+    /// Whether nothing was refreshed, or the user has it.
+    fn is_kept(&self) -> bool {
+        self.generation.read().is_ok_and(|login| {
+            self.generation.baseline() == Some(Sha256Digest::of(&login))
+                || self.user.read().is_ok_and(|of_user| of_user == login)
+        })
+    }
+}
+
+pub(super) fn join(user: &UserLogin, joining: &Joining<'_>) -> Result<Shared, Refusal> {
+    let failed = |error: io::Error| {
+        Refusal::unavailable(format!("the shared {} login can not be used: {error}", user.kind.vendor))
+    };
+    let root = root(user);
+    private_directory(&root).map_err(failed)?;
+    let root = root.canonicalize().map_err(failed)?;
+    let _lock = user.lock(joining.wait).map_err(|error| user.refusal(error))?;
+    let generation = match settled(&root, user)? {
+        Some(generation) => generation,
+        None => Generation::fill(&root, user, joining.fill, failed)?,
+    };
+    remove_unused(&root, &generation);
+    let others = generation.notes().map_err(failed)?;
+    let run = generation.add(joining.note).map_err(failed)?;
+    (joining.prepare)(&generation.directory, &others).map_err(failed)?;
+    Ok(Shared { user: user.clone(), root, generation, wait: joining.wait, _run: run })
+}
+
+/// Makes the user's login the one and only, for a run that has it alone; under the lock.
+pub(super) fn take_over(user: &UserLogin) -> Result<(), Refusal> {
+    let root = root(user);
+    let vendor = user.kind.vendor;
+    let Some(current) = Generation::current(&root, user.kind) else { return Ok(()) };
+    let notes = current.notes().map_err(|error| {
+        Refusal::unavailable(format!("who shares the {vendor} login is not known: {error}"))
+    })?;
+    if !notes.is_empty() {
+        let why = format!("runs that share the {vendor} login are at work");
+        return Err(Refusal::new(Exit::Temporary, why));
+    }
+    settled(&root, user).map(drop)
+}
+
+/// The current generation, if it goes with the user's login, once what a run had to leave in it is published.
+fn settled(root: &Path, user: &UserLogin) -> Result<Option<Generation>, Refusal> {
+    let Some(current) = Generation::current(root, user.kind) else { return Ok(None) };
+    let (Ok(of_user), Ok(own)) = (user.read(), current.read()) else { return Ok(None) };
+    if own == of_user {
+        current.set_baseline(&own);
+        return Ok(Some(current));
+    }
+    let goes_with = current.baseline() == Some(Sha256Digest::of(&of_user));
+    if !goes_with || !(user.kind.replaces)(&own, &of_user) {
+        return Ok(None);
+    }
+    match current.publish(user, &own) {
+        Kept::Yes => Ok(Some(current)),
+        Kept::Conflict => Ok(None),
+        // Whoever went on with the user's login would use a token that is used up, and give up the one that is not.
+        Kept::No => Err(Refusal::login(format!(
+            "the {} login that an earlier run refreshed can not be written to {}",
+            user.kind.vendor,
+            user.file().display()
+        ))),
+    }
+}
+
+fn root(user: &UserLogin) -> PathBuf {
+    user.data_home.join(user.kind.generations)
+}
+
+/// One copy of the login.
+#[derive(Clone, Debug)]
+struct Generation {
+    directory: PathBuf,
+    kind: &'static Kind,
+}
+
+impl PartialEq for Generation {
+    fn eq(&self, other: &Self) -> bool {
+        self.directory == other.directory
+    }
+}
+
+impl Generation {
+    fn current(root: &Path, kind: &'static Kind) -> Option<Self> {
+        let name = read_regular(&root.join(CURRENT), GENERATION_RECORD_MAX_BYTES).ok()?;
+        let name = String::from_utf8(name).ok()?;
+        let directory = root.join(&name);
+        let is_ours = name.starts_with(PREFIX) && !name.contains('/');
+        (is_ours && fs::symlink_metadata(&directory).is_ok_and(|there| there.is_dir()))
+            .then_some(Self { directory, kind })
+    }
+
+    /// A new one from the user's login; from now on it is the current one.
+    fn fill(
+        root: &Path,
+        user: &UserLogin,
+        fill: &dyn Fn(&Path) -> Result<(), Refusal>,
+        failed: impl Fn(io::Error) -> Refusal,
+    ) -> Result<Self, Refusal> {
+        let directory = tempfile::Builder::new()
+            .prefix(PREFIX)
+            .permissions(Permissions::from_mode(0o700))
+            .tempdir_in(root)
+            .map_err(&failed)?;
+        let generation = Self { directory: directory.path().to_path_buf(), kind: user.kind };
+        fill(directory.path())?;
+        let login = generation.read().map_err(&failed)?;
+        if user.read().ok().as_ref() != Some(&login) {
+            return Err(user.changed());
+        }
+        let baseline = Sha256Digest::of(&login).to_string();
+        replace(&generation.directory.join(BASELINE), baseline.as_bytes()).map_err(&failed)?;
+        // The last step makes it the current one.
+        let name = directory.path().file_name().unwrap_or_default().as_encoded_bytes().to_vec();
+        replace(&root.join(CURRENT), &name).map_err(&failed)?;
+        let _ = directory.keep();
+        Ok(generation)
+    }
+
+    fn read(&self) -> io::Result<Vec<u8>> {
+        read_regular(&self.directory.join(self.kind.shared_file), LOGIN_MAX_BYTES)
+    }
+
+    fn baseline(&self) -> Option<Sha256Digest> {
+        let text = read_regular(&self.directory.join(BASELINE), GENERATION_RECORD_MAX_BYTES).ok()?;
+        std::str::from_utf8(&text).ok()?.parse().ok()
+    }
+
+    /// Without it the two files are compared, so that it need not be written.
+    fn set_baseline(&self, login: &[u8]) {
+        let digest = Sha256Digest::of(login);
+        if self.baseline() != Some(digest) {
+            let _ = replace(&self.directory.join(BASELINE), digest.to_string().as_bytes());
+        }
+    }
+
+    fn publish(&self, user: &UserLogin, refreshed: &[u8]) -> Kept {
+        let kept = user.publish(self.baseline(), refreshed);
+        if kept == Kept::Yes {
+            self.set_baseline(refreshed);
+        }
+        kept
+    }
+
+    /// Adds a run, whose file is locked for as long as it lives.
+    fn add(&self, note: &str) -> io::Result<NamedTempFile> {
+        let runs = self.directory.join(RUNS);
+        private_directory(&runs)?;
+        let mut run = NamedTempFile::new_in(runs)?;
+        run.write_all(note.as_bytes())?;
+        flock(run.as_file(), FlockOperation::NonBlockingLockExclusive)?;
+        Ok(run)
+    }
+
+    /// The notes of all runs at work. The files of dead ones are removed where that is allowed.
+    fn notes(&self) -> io::Result<Vec<String>> {
+        let entries = match fs::read_dir(self.directory.join(RUNS)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries?,
+        };
+        let mut notes = Vec::new();
+        for entry in entries {
+            let path = entry?.path();
+            let file = match open_regular(&path) {
+                // It has left meanwhile.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                file => file?,
+            };
+            if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
+                let _ = fs::remove_file(path);
+                continue;
+            }
+            let mut note = String::new();
+            file.take(GENERATION_RECORD_MAX_BYTES).read_to_string(&mut note)?;
+            notes.push(note);
+        }
+        Ok(notes)
+    }
+}
+
+/// Removes generations that nobody works on any more.
+fn remove_unused(root: &Path, current: &Generation) {
+    for entry in fs::read_dir(root).into_iter().flatten().flatten() {
+        let generation = Generation { directory: entry.path(), kind: current.kind };
+        let is_one = entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes());
+        if is_one && generation != *current && generation.notes().is_ok_and(|notes| notes.is_empty()) {
+            // What is left of it is removed by the next run.
+            let _ = fs::remove_dir_all(&generation.directory);
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Which tokens a login file holds, by their exact names: `token_type` is none.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// The names that vendors give to a token that opens something or gets another one. An `id_token` does neither.
+const NAMES: [&str; 5] = ["access_token", "accessToken", "key", "refresh_token", "refreshToken"];
+
+/// How many tokens that are not empty a login has, by name. It may hold them for several services, in objects whose names a vendor
+/// changes as it likes. Nothing in what is no JSON object.
+fn counts(login: &[u8]) -> BTreeMap<&'static str, usize> {
+    let mut counts = BTreeMap::new();
+    if let Ok(document) = serde_json::from_slice(login) {
+        count(&document, &mut counts);
+    }
+    counts
+}
+
+fn count(value: &Value, counts: &mut BTreeMap<&'static str, usize>) {
+    let Value::Object(members) = value else { return };
+    for (name, value) in members {
+        match (NAMES.into_iter().find(|token| token == name), value.as_str()) {
+            (Some(token), Some(text)) if !text.trim().is_empty() => *counts.entry(token).or_default() += 1,
+            _ => count(value, counts),
+        }
+    }
+}
+
+/// Whether a login holds any token.
+pub fn are_there(login: &[u8]) -> bool {
+    !counts(login).is_empty()
+}
+
+/// Whether a refreshed login has every token that the one had which it comes from, and any at all.
+pub fn are_all_kept(refreshed: &[u8], old: &[u8]) -> bool {
+    let refreshed = counts(refreshed);
+    let is_kept = |(name, number)| refreshed.get(name).is_some_and(|left: &usize| *left >= number);
+    !refreshed.is_empty() && counts(old).into_iter().all(is_kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_has_an_exact_name_and_is_not_empty() {
+        for (login, expected) in [
+            (
+                r#"{"a":{"key":"x","refresh_token":"y"},"b":{"key":"z"}}"#,
+                &[("key", 2), ("refresh_token", 1)][..],
+            ),
+            (r#"{"accessToken":"x","refreshToken":"y"}"#, &[("accessToken", 1), ("refreshToken", 1)]),
+            (r#"{"key":"","token_type":"Bearer","access_token":" ","tokens":"x","api_key":"x"}"#, &[]),
+            (r#"{"key":1,"refresh_token":null,"access_token":["x"]}"#, &[]),
+            (r#"[{"key":"x"}]"#, &[]),
+            ("{", &[]),
+            ("", &[]),
+        ] {
+            let counts: Vec<_> = counts(login.as_bytes()).into_iter().collect();
+            assert_eq!(counts, expected, "{login}");
+            assert_eq!(are_there(login.as_bytes()), !expected.is_empty());
+        }
+    }
+
+    #[test]
+    fn every_token_that_was_there_is_there_afterwards() {
+        let old = br#"{"a":{"key":"1","refresh_token":"2"},"b":{"key":"3","refresh_token":""}}"#;
+        for (refreshed, expected) in [
+            (r#"{"a":{"key":"4","refresh_token":"5"},"b":{"key":"3","refresh_token":""}}"#, true),
+            (
+                r#"{"renamed":{"key":"4","refresh_token":"5"},"b":{"key":"6","refresh_token":"7"},"c":1}"#,
+                true,
+            ),
+            (r#"{"a":{"key":"4"},"b":{"key":"3"}}"#, false),
+            (r#"{"a":{"key":"4","refresh_token":""},"b":{"key":"3"}}"#, false),
+            (r#"{"a":{"key":"4","refresh_token":"5"}}"#, false),
+            (r#"{"a":{"key":"","refresh_token":"","token_type":"Bearer"},"b":{"key":"3"}}"#, false),
+            (r#"{"a":{"access_token":"4","refreshToken":"5"},"b":{"access_token":"3"}}"#, false),
+            ("{}", false),
+            ("[]", false),
+            ("{", false),
+        ] {
+            assert_eq!(are_all_kept(refreshed.as_bytes(), old), expected, "{refreshed}");
+        }
+        assert!(are_all_kept(br#"{"key":"c"}"#, br#"{"key":"a"}"#));
+        assert!(!are_all_kept(b"{}", b"{}"), "nothing at all is no login");
+    }
+}
