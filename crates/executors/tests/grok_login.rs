@@ -7,11 +7,10 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
-use grok_support::{
-    ask, clear, install, lock_file, login, mode, observed, ready, sign_in, wait_for_starts, wait_until,
-};
+use grok_support::{ask, clear, install, lock_file, login, mode, observed, ready, sign_in, wait_for_starts};
 use serde_json::{Value, json};
 use support::Stage;
+use testkit::watch::until_below;
 
 const SHARED: &[&str] = &["--oauth", "shared"];
 
@@ -181,5 +180,6 @@ fn generations_that_nobody_works_in_are_removed() {
     fs::write(current.join("users/delegation-kit-dead"), "[profiles.dead]\n").expect("written");
     let seen = observed(&stage, "[[RUN: observe]]", SHARED);
     assert!(!seen["observed"]["texts"]["sandbox.toml"].as_str().expect("text").contains("dead"));
-    wait_until(|| !current.join("users/delegation-kit-dead").exists());
+    let traces = current.join("users");
+    until_below(&traces, "their end", || (!traces.join("delegation-kit-dead").exists()).then_some(()));
 }

@@ -9,10 +9,10 @@ use std::process::{Command, Stdio};
 
 use kimi_support::{
     ACCESS, REFRESH, ask, clear, install, lock_file, login, mode, observed, ready, sign_in, wait_for_start,
-    wait_until,
 };
 use serde_json::json;
 use support::{Finished, Stage};
+use testkit::watch::until_below;
 
 const CREDENTIAL: &str = "home/.kimi-code/credentials/kimi-code.json";
 
@@ -279,5 +279,8 @@ fn a_login_needs_one_token_and_may_have_expired() {
     sign_in(&mut stage, ACCESS, REFRESH);
     fs::rename(stage.path("home/.kimi-code"), stage.path("other")).expect("moved");
     assert_eq!(ask(&stage, "scout", "x", &[]).code, 0);
-    wait_until(|| !stage.path("other/.delegation-kit-oauth.lock").exists());
+    let home = stage.path("other");
+    until_below(&home, "the end of the lock", || {
+        (!home.join(".delegation-kit-oauth.lock").exists()).then_some(())
+    });
 }

@@ -4,13 +4,12 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::limits::LINGER_MAX_SECONDS;
 
 /// The loader of this platform.
 const LOADERS: [&str; 2] = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"];
-const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A word for what came of an attempt: `done`, `denied`, or the error.
 #[must_use]
@@ -57,14 +56,6 @@ pub fn load(program: &str) -> io::Result<()> {
 pub fn announce() {
     let path = PathBuf::from(std::env::var_os("TMPDIR").unwrap_or_default()).join("started");
     let _ = fs::write(path, "");
-}
-
-/// Waits until a file is there.
-pub fn wait_for(path: &Path) {
-    let deadline = Instant::now() + Duration::from_secs(LINGER_MAX_SECONDS);
-    while !path.exists() && Instant::now() < deadline {
-        std::thread::sleep(LOOK_INTERVAL);
-    }
 }
 
 /// Is deaf to the signal that asks for an end.

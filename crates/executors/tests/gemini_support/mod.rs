@@ -4,10 +4,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use testkit::limits::TEST_WAIT_MAX_SECONDS;
+use testkit::watch::until_below;
 
 use crate::support::{Finished, Stage};
 
@@ -70,16 +69,11 @@ pub(crate) fn clear(stage: &Stage) {
 
 /// Waits until the fake has said that it works; returns the directory of its run.
 pub(crate) fn wait_for_start(stage: &Stage) -> PathBuf {
-    let deadline = Instant::now() + Duration::from_secs(TEST_WAIT_MAX_SECONDS);
-    loop {
-        let entries = fs::read_dir(stage.path("tmp")).expect("a directory").flatten();
-        if let Some(run) = entries.map(|entry| entry.path()).find(|run| run.join("scratch/started").exists())
-        {
-            return run;
-        }
-        assert!(Instant::now() < deadline, "it never started");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    let directory = stage.path("tmp");
+    until_below(&directory, "a fake that works", || {
+        let runs = fs::read_dir(&directory).expect("a directory").flatten();
+        runs.map(|entry| entry.path()).find(|run| run.join("scratch/started").exists())
+    })
 }
 
 pub(crate) fn mode(path: &Path) -> u32 {

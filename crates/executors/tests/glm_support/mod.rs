@@ -5,11 +5,10 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use executors::glm::GLM;
 use serde_json::{Value, json};
-use testkit::limits::TEST_WAIT_MAX_SECONDS;
+use testkit::watch::until_below;
 
 use crate::support::checkout::{Checkout, git};
 use crate::support::{Finished, Stage};
@@ -124,17 +123,11 @@ pub(crate) fn clear(stage: &Stage) {
 
 /// Waits until the fake says that its turn has begun; returns its temporary directory.
 pub(crate) fn wait_for_start(stage: &Stage) -> PathBuf {
-    let deadline = Instant::now() + Duration::from_secs(TEST_WAIT_MAX_SECONDS);
-    loop {
-        for entry in fs::read_dir(stage.path("tmp")).expect("a directory").flatten() {
-            let temporary = entry.path().join("temporary");
-            if temporary.join("started").exists() {
-                return temporary;
-            }
-        }
-        assert!(Instant::now() < deadline, "the turn did not begin");
-        std::thread::yield_now();
-    }
+    let directory = stage.path("tmp");
+    until_below(&directory, "a turn that has begun", || {
+        let runs = fs::read_dir(&directory).expect("a directory").flatten();
+        runs.map(|entry| entry.path().join("temporary")).find(|run| run.join("started").exists())
+    })
 }
 
 /// A stage and the words of an evaluation of policy-annotation.

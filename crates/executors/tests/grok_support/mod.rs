@@ -4,10 +4,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use testkit::limits::TEST_WAIT_MAX_SECONDS;
+use testkit::watch::until_below;
 
 use crate::support::{Finished, Stage};
 
@@ -87,21 +86,13 @@ pub(crate) fn clear(stage: &Stage) {
     }
 }
 
-/// Waits until something holds; no event tells of it.
-pub(crate) fn wait_until(mut holds: impl FnMut() -> bool) {
-    let deadline = Instant::now() + Duration::from_secs(TEST_WAIT_MAX_SECONDS);
-    while !holds() {
-        assert!(Instant::now() < deadline, "it never came to hold");
-        std::thread::sleep(Duration::from_millis(10));
-    }
-}
-
 /// Waits until so many fakes have said that they work.
 pub(crate) fn wait_for_starts(stage: &Stage, number: usize) {
-    let temporary = stage.path("tmp");
-    wait_until(|| {
-        let entries = fs::read_dir(&temporary).expect("a directory").flatten();
-        entries.filter(|entry| entry.path().join("home-scratch/started").exists()).count() == number
+    let directory = stage.path("tmp");
+    until_below(&directory, "fakes that work", || {
+        let runs = fs::read_dir(&directory).expect("a directory").flatten();
+        let started = runs.filter(|entry| entry.path().join("home-scratch/started").exists()).count();
+        (started == number).then_some(())
     });
 }
 

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use testkit::limits::TEST_WAIT_MAX_SECONDS;
+use testkit::watch::until_below;
 
 use crate::support::{Finished, Stage};
 
@@ -108,10 +109,10 @@ pub(crate) fn wait_until(mut holds: impl FnMut() -> bool) {
 
 /// Waits until the fake has said that it works.
 pub(crate) fn wait_for_start(stage: &Stage) {
-    let temporary = stage.path("tmp");
-    wait_until(|| {
-        let entries = fs::read_dir(&temporary).expect("a directory").flatten();
-        entries.map(|entry| entry.path().join("scratch/started")).any(|path: PathBuf| path.exists())
+    let directory = stage.path("tmp");
+    until_below(&directory, "a fake that works", || {
+        let mut runs = fs::read_dir(&directory).expect("a directory").flatten();
+        runs.any(|entry| entry.path().join("scratch/started").exists()).then_some(())
     });
 }
 

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
 use serde_json::{Value, json};
-use testkit::deed::{announce, deaf, execute, hang, load, outcome, wait_for, write};
+use testkit::deed::{announce, deaf, execute, hang, load, outcome, write};
 use testkit::marker::Marker;
+use testkit::watch::until_there;
 
 /// First argument of a process that is left behind.
 const STAYER: &str = "__stayer";
@@ -44,7 +45,7 @@ pub(crate) fn turn(prompt: &str) -> ExitCode {
             "rotate" => rotate(argument(0)),
             "session" => session(argument(0)),
             "started" => announce(),
-            "wait" => wait_for(Path::new(argument(0))),
+            "wait" => until_there(Path::new(argument(0))),
             "leave" => leave(),
             "deaf" => deaf(),
             "hang" => hang(),
@@ -153,6 +154,6 @@ fn leave() {
     let own = std::env::current_exe().unwrap_or_default();
     let child = Command::new(own).arg(STAYER).arg(path).stdin(Stdio::null()).stdout(Stdio::null()).spawn();
     if child.is_ok() {
-        wait_for(path);
+        until_there(path);
     }
 }

@@ -6,15 +6,15 @@ use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use testkit::limits::LINGER_MAX_SECONDS;
 use testkit::marker::Marker;
+use testkit::watch::until_there;
 
 /// First argument of a process that is left behind.
 const STAYER: &str = "__stayer";
-const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 
 /// What the setup says in place of the usual answer to a probe; a failure where it is null.
 pub(crate) fn print(setup: &Value, member: &str, usual: &str) -> ExitCode {
@@ -57,7 +57,7 @@ pub(crate) fn turn(
             "say" => says = Some(argument(0).to_owned()),
             "complain" => eprintln!("{}", argument(0)),
             "started" => announce(),
-            "wait" => wait_for(Path::new(argument(0))),
+            "wait" => until_there(Path::new(argument(0))),
             "leave" => leave(),
             "hang" => hang(),
             "exit" => return Err(ExitCode::from(argument(0).parse::<u8>().unwrap_or(1))),
@@ -147,20 +147,13 @@ fn announce() {
     let _ = fs::write(path, "");
 }
 
-fn wait_for(path: &Path) {
-    let deadline = Instant::now() + Duration::from_secs(LINGER_MAX_SECONDS);
-    while !path.exists() && Instant::now() < deadline {
-        std::thread::sleep(LOOK_INTERVAL);
-    }
-}
-
 /// Leaves a process behind, which says its number in the working directory.
 fn leave() {
     let path = Path::new("left");
     let own = std::env::current_exe().unwrap_or_default();
     let child = Command::new(own).arg(STAYER).arg(path).stdin(Stdio::null()).stdout(Stdio::null()).spawn();
     if child.is_ok() {
-        wait_for(path);
+        until_there(path);
     }
 }
 
