@@ -316,3 +316,31 @@ fn the_usage_of_a_command_names_everything_that_it_needs() {
     assert!(error.contains("--provider") && error.contains("--auto"), "{error}");
     assert!(text.contains("(--provider <NAME> | --auto)"), "{text}");
 }
+
+#[test]
+fn what_is_too_large_is_told_the_most() {
+    let lines = [
+        (DISPATCH, &["--budget", "--native-timeout", "--first-output", "--start-by", "--lease-wait"][..]),
+        (&format!("{DISPATCH} --wait"), &["--watch"]),
+        ("continue --task ID", &["--budget", "--native-timeout"]),
+        ("continue --task ID --wait", &["--watch"]),
+        ("preflight --provider codex:exec --cwd /w", &["--budget", "--native-timeout"]),
+        ("collect ID", &["--watch"]),
+        ("wait ID", &["--watch"]),
+        ("cancel ID", &["--watch"]),
+        ("list", &["--since"]),
+        ("prune", &["--older-than"]),
+    ];
+    for (line, flags) in lines {
+        for (flag, value) in flags.iter().flat_map(|flag| [(flag, "99999999999d"), (flag, "99999999999h")]) {
+            let (_, error, _) = refused(&format!("{line} {flag} {value}"));
+            assert!(error.contains(flag) && error.contains("at most 2562047h"), "{error}");
+        }
+    }
+    for (flag, value) in
+        [("--max-output", "99999999999GiB"), ("--memory", "99999999999GiB"), ("--memory", "1TiB")]
+    {
+        let (_, error, _) = refused(&format!("{DISPATCH} {flag} {value}"));
+        assert!(error.contains(flag) && error.contains("at most 17179869183GiB"), "{error}");
+    }
+}

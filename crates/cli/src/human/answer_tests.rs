@@ -244,3 +244,16 @@ fn usage_says_only_what_is_known() {
     usage.estimated_cost_usd = Some("0.05".to_owned());
     assert_eq!(used(&usage).as_deref(), Some("1200 tokens in, 34 tokens out, about 0.05 USD (task)"));
 }
+
+#[test]
+fn who_can_ask_for_something_else_is_not_told_to_stop() {
+    use crate::exit::{Exit, of_failure};
+    use record::failure::Stage;
+    // No record of another task is met on the way of a request.
+    let met = |code: &&FailureCode| **code != FailureCode::TaskIdentityMismatch;
+    for code in FailureCode::ALL.iter().filter(met).filter(|code| of_failure(**code) == Exit::Invalid) {
+        let answer = turn::TurnError::new(*code, Stage::Dispatch, "").into_answer(Answer::new("dispatch"));
+        let hint = hint(answer.failure.unwrap());
+        assert_ne!(hint, advice(NextAction::StopAndReport), "{code}");
+    }
+}

@@ -142,7 +142,14 @@ fn the_claims_on_conversations_come_from_the_requests() {
     let ran = lead.json(["continue", "--task", &first, "--brief", brief]);
     assert_eq!(ran.failure(), "continuation_unavailable", "{ran:?}");
     let sessions = fs::read_dir(lead.root().join("sessions")).unwrap().next().unwrap().unwrap().path();
-    fs::remove_dir_all(sessions).unwrap();
-    let ran = lead.json(["doctor"]);
-    assert_eq!((ran.code, status(&ran, "claims").as_str()), (1, "failed"), "{ran:?}");
+    fs::remove_dir_all(&sessions).unwrap();
+    for _ in 0..2 {
+        let ran = lead.json(["doctor"]);
+        assert_eq!((ran.code, status(&ran, "claims").as_str()), (1, "failed"), "{ran:?}");
+        // What stands in its place is a finding as well.
+        fs::write(&sessions, "mine").unwrap();
+    }
+    assert!(
+        checks(&lead.json(["doctor", "--repair"]), "claims")[0]["detail"].to_string().contains("directory")
+    );
 }

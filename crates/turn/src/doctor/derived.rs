@@ -82,7 +82,11 @@ fn restore(root: &Root, id: TaskId) -> Result<(), StoreError> {
 /// beside it.
 fn claims(root: &Root, census: &Census, repair: bool) -> Result<Check, StoreError> {
     const ID: &str = "claims";
-    let unclaimed = &census.unclaimed;
+    let (unclaimed, unread) = (&census.unclaimed, &census.unread_claims);
+    if unread.count > 0 {
+        let found = format!("{} can not be looked at: {}", unread.count, unread.sample());
+        return Ok(Check::new(ID, CheckStatus::Failed, found));
+    }
     let found = format!("{} tasks that go on with a conversation are not named by it", unclaimed.len());
     if unclaimed.is_empty() {
         return Ok(Check::new(ID, CheckStatus::Ok, "each conversation names the tasks that go on with it"));

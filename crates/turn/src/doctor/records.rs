@@ -24,6 +24,8 @@ pub(super) struct Census {
     pub(super) unmarked: Vec<TaskId>,
     /// Tasks that go on with a conversation which does not name them.
     pub(super) unclaimed: Vec<(TaskId, PriorSession)>,
+    /// Why the claims on conversations could not be looked at.
+    pub(super) unread_claims: Findings,
     /// Turns that were launched to write, and may still do so.
     pub(super) writers: u64,
     /// How many events of each kind the records tell of.
@@ -74,10 +76,12 @@ impl Census {
         examined.events.into_iter().for_each(|event| self.events.add(event));
         self.clock.join(&examined.clock);
         self.writers += u64::from(examined.may_write);
-        if let Some(prior) = examined.prior
-            && matches!(root.has_claim(&prior.provider, &prior.conversation_id, id), Ok(false))
-        {
-            self.unclaimed.push((id, prior));
+        if let Some(prior) = examined.prior {
+            match root.has_claim(&prior.provider, &prior.conversation_id, id) {
+                Ok(true) => {}
+                Ok(false) => self.unclaimed.push((id, prior)),
+                Err(error) => self.unread_claims.add(error.to_string()),
+            }
         }
         if examined.is_open && is_unmarked(root, id) {
             self.unmarked.push(id);
