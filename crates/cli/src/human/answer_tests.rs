@@ -257,3 +257,27 @@ fn who_can_ask_for_something_else_is_not_told_to_stop() {
         assert_ne!(hint, advice(NextAction::StopAndReport), "{code}");
     }
 }
+
+#[test]
+fn what_can_be_broken_fits_a_terminal() {
+    use record::usage::{UsageReliability, UsageScope, UsageSource};
+    let mut usage = Usage::new(UsageScope::Task, UsageSource::ProviderEvent, UsageReliability::Reported);
+    usage.input_tokens = Some(123_456);
+    usage.output_tokens = Some(34_567);
+    usage.thinking_tokens = Some(12_345);
+    usage.cache_read_tokens = Some(987_654);
+    usage.estimated_cost_usd = Some("0.12345".to_owned());
+    let mut answer = sample::committed();
+    answer.outcome.as_mut().unwrap().usage = vec![usage];
+    for text in [
+        status(&answer, Some(&subject()), &place()),
+        status(&sample::running(), Some(&subject()), &place()),
+        collected(&answer, Some(&subject()), &place()),
+        dispatched(&sample::queued(), &place()),
+    ] {
+        for line in crate::human::wrap::block(&plain(text), Some(80)).lines() {
+            let is_one_word = line.get(12..).is_none_or(|value| !value.contains(' '));
+            assert!(line.chars().count() <= 80 || is_one_word, "{line}");
+        }
+    }
+}
