@@ -23,6 +23,8 @@ Installs delegate from a release.
 
 DELEGATE_RELEASE_URL names the place of the releases, for a mirror: PLACE/latest/download/FILE and
 PLACE/download/vVERSION/FILE, by https, or by http from this machine.
+What has the name of a program and was not put there by this installer is left alone, and nothing is
+installed; DELEGATE_REPLACE=1 replaces it.
 Linux and macOS, amd64 and arm64. Exit codes: 0 installed, 1 not installed, 2 the call was wrong.
 END
 }
@@ -64,23 +66,28 @@ platform() {
 	printf '%s-%s\n' "$system" "$processor"
 }
 
-# fetch URL FILE
+# fetch URL FILE. Nobody leads from this machine to another one, or from https to something else.
 fetch() {
 	if command -v curl >/dev/null 2>&1; then
-		curl --fail --silent --show-error --location --proto "=$protocols" \
+		curl --fail --silent --show-error --location --max-redirs "$redirects" --proto "=$protocols" --proto-redir =https \
 			--connect-timeout 30 --speed-limit 1 --speed-time 60 --output "$2" "$1"
 	elif command -v wget >/dev/null 2>&1; then
-		wget -q -t 2 -T 60 -O "$2" "$1"
+		if [ "$redirects" = 0 ]; then
+			wget -q -t 2 -T 60 --max-redirect=0 -O "$2" "$1"
+		else
+			wget -q -t 2 -T 60 -O "$2" "$1"
+		fi
 	elif [ -n "${DELEGATE_NODE:-}" ]; then
 		# The npm package runs this script where there may be neither.
 		# shellcheck disable=SC2016 # JavaScript, not a text of the shell.
 		"$DELEGATE_NODE" -e '
-			const [url, file] = process.argv.slice(-2);
-			fetch(url).then(async (answer) => {
+			const [redirects, url, file] = process.argv.slice(-3);
+			fetch(url, { redirect: redirects === "0" ? "error" : "follow" }).then(async (answer) => {
 				if (!answer.ok) throw new Error(`${url}: HTTP ${answer.status}`);
+				if (new URL(answer.url).protocol !== new URL(url).protocol) throw new Error(`${url} leads to ${answer.url}`);
 				require("fs").writeFileSync(file, Buffer.from(await answer.arrayBuffer()));
 			}).catch((fault) => { console.error(String(fault.cause ?? fault)); process.exit(1); });
-		' "$1" "$2"
+		' "$redirects" "$1" "$2"
 	else
 		fail "curl or wget is needed to download"
 	fi || fail "could not download $1"
@@ -104,7 +111,23 @@ quoted() {
 	printf "'"
 }
 
-# A link at DIR/NAME, in one step. A name that is a directory was refused before.
+# Refuses to replace what has the name of a program and is not ours. Ours is a link into the folder beside it, or the same
+# program as a file.
+demand_ours() {
+	[ ! -d "$directory/$1" ] || fail "$directory/$1 is a directory"
+	[ -e "$directory/$1" ] || [ -L "$directory/$1" ] || return 0
+	[ "$replace" != 1 ] || return 0
+	if [ -L "$directory/$1" ]; then
+		case $(readlink "$directory/$1") in
+		.delegation-layer/*/bin/"$1") return 0 ;;
+		esac
+	elif cmp -s "$directory/$1" "$staged/whole/bin/$1"; then
+		return 0
+	fi
+	fail "$directory/$1 was not put there by this installer; move it away, or set DELEGATE_REPLACE=1. Nothing was installed"
+}
+
+# A link at DIR/NAME, in one step. What may not be replaced was refused before.
 link() {
 	ln -s ".delegation-layer/$folder/bin/$1" "$staged/$1"
 	mv -f "$staged/$1" "$directory/$1" || fail "could not put $directory/$1 in place"
@@ -114,6 +137,7 @@ main() {
 	version=${DELEGATE_VERSION:-}
 	directory=${DELEGATE_INSTALL_DIR:-}
 	url=${DELEGATE_RELEASE_URL:-$RELEASE_URL}
+	replace=${DELEGATE_REPLACE:-}
 	work=
 	store=
 	staged=
@@ -146,11 +170,15 @@ main() {
 	esac
 	url=${url%/}
 	protocols=https
+	redirects=10
 	case $url in
 	*@*) misused "DELEGATE_RELEASE_URL must not hold a user" ;;
 	'') misused "where are the releases? DELEGATE_RELEASE_URL must name the place" ;;
 	https://*) ;;
-	http://127.0.0.1:* | http://localhost:* | http://\[::1\]:*) protocols=http,https ;;
+	http://127.0.0.1:* | http://localhost:* | http://\[::1\]:*)
+		protocols=http
+		redirects=0
+		;;
 	*) misused "DELEGATE_RELEASE_URL $url is no https:// address" ;;
 	esac
 	platform=$(platform)
@@ -214,7 +242,7 @@ main() {
 		fail "the program does not run on this machine; nothing was installed"
 	}
 	for program in "$staged"/whole/bin/*; do
-		[ ! -d "$directory/${program##*/}" ] || fail "$directory/${program##*/} is a directory"
+		demand_ours "${program##*/}"
 	done
 
 	# The name tells the content. What has it already is the same, or somebody damaged it.

@@ -18,7 +18,7 @@ install-skill
   --target DIR       An absolute path: the skill's own folder, which will hold SKILL.md.
   --force            Replace a SKILL.md that differs.
 
-DELEGATE_RELEASE_URL names another place of releases.
+DELEGATE_RELEASE_URL names another place of releases; DELEGATE_REPLACE=1 replaces programs that are not the installer's.
 Exit codes: 0 done, 1 not done, 2 the call was wrong.
 `;
 

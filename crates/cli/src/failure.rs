@@ -1,5 +1,6 @@
 //! A refusal made by the command line itself, before any room behind it was asked.
 
+use record::TaskId;
 use record::answer::Answer;
 use record::failure::{Failure, FailureCode, NextAction, Stage};
 
@@ -31,8 +32,13 @@ impl Refusal {
         Self { failure: Failure { code, stage, next_action: NextAction::StopAndReport }, error: error.into() }
     }
 
-    /// The refusal as the answer of a command on one task.
+    /// The refusal as the answer of a command.
     pub(crate) fn answer(self, command: &str) -> Answer {
         Answer::new(command).failed(self.failure, self.error)
+    }
+
+    /// The refusal as the answer of a command on a task that was named.
+    pub(crate) fn answer_on(self, task: TaskId, command: &str) -> Answer {
+        Answer { task_id: Some(task), ..self.answer(command) }
     }
 }

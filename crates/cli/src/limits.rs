@@ -13,7 +13,7 @@ pub(crate) const PROGRESS_INTERVAL: Duration = Duration::from_secs(10);
 /// Width of a progress line when the terminal does not tell its own, in columns.
 pub(crate) const PROGRESS_DEFAULT_COLUMNS: usize = 80;
 /// Width of help texts, in columns.
-pub(crate) const HELP_COLUMNS: usize = 100;
+pub(crate) const HELP_COLUMNS: usize = 80;
 /// Silence after which a progress line mentions it, in seconds.
 pub(crate) const SILENCE_WORTH_SAYING_SECONDS: f64 = 10.0;
 /// Rhythm in which a count changes in place on a terminal.

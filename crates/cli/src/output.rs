@@ -58,9 +58,19 @@ pub(crate) fn too_long() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "the answer is longer than 1 MiB")
 }
 
-/// Writes one line to standard error. That nobody reads it is no fault.
+/// Writes one line to standard error, in one piece. That nobody reads it is no fault.
 pub(crate) fn remark(line: &str) {
-    let _ = writeln!(anstream::stderr().lock(), "{line}");
+    let _ = anstream::stderr().lock().write_all(format!("{line}\n").as_bytes());
+}
+
+/// Ends a line that was left open on standard output, where a reader sees the next remark behind it: both streams go into one
+/// pipe, file or terminal. Nothing is added to what standard output alone is.
+pub(crate) fn end_open_line() {
+    let of = |stat: rustix::io::Result<rustix::fs::Stat>| stat.map(|stat| (stat.st_dev, stat.st_ino));
+    let (stdout, stderr) = (of(rustix::fs::fstat(io::stdout())), of(rustix::fs::fstat(io::stderr())));
+    if stdout.is_ok() && stdout == stderr {
+        remark("");
+    }
 }
 
 /// Writes `error: …`, with whatever could steer a terminal made visible.

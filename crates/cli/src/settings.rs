@@ -67,7 +67,17 @@ impl Settings {
             Ok(length) if length as u64 > SETTINGS_MAX_BYTES => return refused("it is too large"),
             Ok(_) => {}
         }
-        toml::from_str(&text).or_else(|error: toml::de::Error| refused(error.to_string().trim()))
+        toml::from_str(&text).or_else(|error| refused(&complaint(&error, &text)))
+    }
+}
+
+/// What is wrong and where, in one sentence; the parser's own report draws a picture of several lines.
+fn complaint(error: &toml::de::Error, text: &str) -> String {
+    let words = error.message().split_whitespace().collect::<Vec<_>>().join(" ");
+    let before = error.span().and_then(|place| text.get(..place.start));
+    match before {
+        Some(before) => format!("line {}: {words}", before.matches('\n').count() + 1),
+        None => words,
     }
 }
 
@@ -123,6 +133,23 @@ mod tests {
         for text in ["supervisor = \"bogus\"", "slot = 3", "slots = 0", "[slurm]\nqueue = \"x\"", "= 3"] {
             let refusal = read(text).unwrap_err();
             assert_eq!(refusal.failure.code, record::failure::FailureCode::InvalidRequest, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_complaint_is_one_sentence_that_says_where() {
+        for (text, line, words) in [
+            ("supervisor = \"bogus\"", 1, "embedded"),
+            ("slots = 2\n\nslot = 3\n", 3, "slot"),
+            ("slots = 0", 1, "zero"),
+            ("[slurm]\nqueue = \"x\"", 2, "queue"),
+            ("slots = 3\n= 3", 2, "key"),
+            ("slots = \"", 1, "string"),
+            ("[slurm\n", 1, ""),
+        ] {
+            let error = read(text).unwrap_err().error;
+            assert!(error.contains(&format!(": line {line}: ")) && error.contains(words), "{error}");
+            assert!(!error.contains(char::is_control) && !error.contains(" | "), "{error}");
         }
     }
 }

@@ -213,3 +213,51 @@ fn a_writer_whose_runner_was_lost_keeps_its_tree_until_it_has_ended() {
     };
     assert!(time(&second, "launch.json", "created_at") > time(&first, "seal.json", "sealed_at"));
 }
+
+/// A committed task of which somebody changes a file of the same length.
+fn altered(lead: &Lead, name: &str) -> String {
+    let ran = lead.turn("codex:exec", "[[fake: answer one]]", &[]);
+    let id = ran.answer()["task_id"].as_str().unwrap().to_owned();
+    let path = lead.task_directory(&id).join(name);
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[0] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    id
+}
+
+#[test]
+fn raw_output_that_was_altered_is_not_called_sealed() {
+    let lead = Lead::new();
+    let id = altered(&lead, "raw/stdout");
+    for words in [&["logs", id.as_str()][..], &["logs", &id, "--follow"]] {
+        let ran = lead.json(words);
+        assert_eq!(ran.code, 1, "{ran:?}");
+        let answer: serde_json::Value = serde_json::from_str(ran.stdout.lines().last().unwrap()).unwrap();
+        assert_eq!(answer["failure"]["code"], "evidence_damaged", "{answer}");
+        let sealed = |name: &str| {
+            let files = answer["raw"].as_array().unwrap();
+            files.iter().find(|file| file["path"].as_str().unwrap().ends_with(name)).unwrap()["sealed"]
+                .clone()
+        };
+        assert_eq!((sealed("raw/stdout"), sealed("raw/stderr")), (false.into(), true.into()), "{answer}");
+    }
+    let ran = lead.run(["logs", &id]);
+    assert_eq!(ran.code, 1, "{ran:?}");
+    assert!(ran.stdout.contains("not what was sealed") && ran.stderr.contains("raw/stdout"), "{ran:?}");
+}
+
+#[test]
+fn a_plan_that_is_missing_is_seen_like_one_that_was_changed() {
+    let lead = Lead::new();
+    let changed = altered(&lead, "plan.json");
+    let missing = altered(&lead, "plan.json");
+    fs::remove_file(lead.task_directory(&missing).join("plan.json")).unwrap();
+    for command in ["status", "collect", "logs", "cancel"] {
+        let seen = [&changed, &missing].map(|id| {
+            let ran = lead.json([command, id]);
+            (ran.code, ran.failure())
+        });
+        assert_eq!(seen[0], (1, "evidence_damaged".to_owned()), "{command}");
+        assert_eq!(seen[0], seen[1], "{command}");
+    }
+}

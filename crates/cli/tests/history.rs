@@ -11,6 +11,7 @@ use std::time::{Duration, SystemTime};
 use serde_json::Value;
 use support::{Lead, Ran, until};
 use testkit::stored::StoredTask;
+use testkit::watch::until_below;
 
 /// A turn to its end.
 fn ended(lead: &Lead, provider: &str, brief: &str) -> String {
@@ -26,8 +27,9 @@ fn held(lead: &Lead, file: &str) -> String {
         &format!("[[fake: wait-for-file {}]] [[fake: answer done]]", path.display()),
         &[],
     );
-    until("its first output", || {
-        let size = fs::metadata(lead.task_directory(&id).join("raw/stdout")).ok()?.len();
+    let directory = lead.task_directory(&id);
+    until_below(&directory, "its first output", || {
+        let size = fs::metadata(directory.join("raw/stdout")).ok()?.len();
         (size > 0).then_some(())
     });
     id

@@ -102,6 +102,7 @@ fn content_goes_and_identity_stays() {
     let words = lead.run(["collect", &id]);
     assert_eq!((words.code, words.stdout.as_str()), (1, ""));
     assert!(words.stderr.contains("removed by prune"), "{words:?}");
+    assert!(words.stderr.contains("`delegate continue` goes on"), "{words:?}");
     let logs = lead.json(["logs", &id]);
     assert_eq!(logs.code, 0);
     assert_eq!(logs.answer()["raw"][0]["available"], false);
@@ -131,6 +132,9 @@ fn the_conversation_of_a_pruned_task_goes_on() {
         "{without_brief:?}"
     );
     assert!(without_brief.answer()["error"].as_str().unwrap().contains("--brief"));
+    assert_eq!(without_brief.answer()["next_action"], "correct_request");
+    let words = lead.run(["continue", "--task", &id]);
+    assert!(words.stderr.contains("next:  correct the request"), "{words:?}");
     let brief = lead.brief("[[fake: answer second]]");
     let ran = lead.json(["continue", "--task", &id, "--brief", brief.to_str().unwrap(), "--wait"]);
     assert_eq!((ran.code, ran.reason().as_str()), (0, "completed"), "{ran:?}");

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use grok_support::{ask, install, lock_file, login, observed, ready, sign_in, wait_for_starts};
 use serde_json::{Value, json};
 use support::Stage;
-use support::runs::{clear, mode, wait_until};
+use support::runs::{clear, mode};
+use testkit::watch::until_below;
 
 const SHARED: &[&str] = &["--oauth", "shared"];
 
@@ -186,5 +187,5 @@ fn generations_that_nobody_works_in_are_removed() {
     fs::write(current.join("runs/dead"), "[profiles.dead]\n").expect("written");
     let seen = observed(&stage, "[[RUN: observe]]", SHARED);
     assert!(!seen["observed"]["texts"]["sandbox.toml"].as_str().expect("text").contains("dead"));
-    wait_until(|| !current.join("runs/dead").exists());
+    until_below(&current, "its end", || (!current.join("runs/dead").exists()).then_some(()));
 }

@@ -12,8 +12,9 @@ use kimi_support::{PROGRAM, install, lock_file, login, ready, wait_for_start};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 use support::checkout::{Checkout, demand_annotated};
-use support::runs::{clear, wait_until};
+use support::runs::clear;
 use support::{Stage, gate_files};
+use testkit::watch::until_below;
 
 /// A stage and the words of an evaluation of a prompt in it.
 fn evaluation(prompt: &str, change: impl FnOnce(&mut Checkout)) -> (Stage, Vec<OsString>, String) {
@@ -92,9 +93,9 @@ fn a_cancel_in_the_last_grace_is_obeyed_at_once_and_the_login_is_kept() {
     });
     stage.set("DELEGATION_KIMI_CANCEL_GRACE_SECONDS", "600");
     let started = stage.start(&words);
-    wait_until(|| {
+    until_below(&stage.path("tmp"), "a child that was told", || {
         let entries = fs::read_dir(stage.path("tmp")).expect("a directory").flatten();
-        entries.map(|entry| entry.path().join("scratch/told")).any(|path: PathBuf| path.exists())
+        entries.map(|entry| entry.path().join("scratch/told")).find(|path| path.exists())
     });
     let runner = Pid::from_raw(started.pid().cast_signed()).expect("a number");
     kill_process(runner, Signal::TERM).expect("told");

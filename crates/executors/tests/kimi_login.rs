@@ -11,8 +11,9 @@ use kimi_support::{
     ACCESS, REFRESH, ask, install, lock_file, login, observed, ready, sign_in, wait_for_start,
 };
 use serde_json::json;
-use support::runs::{clear, mode, wait_until};
+use support::runs::{clear, mode};
 use support::{Finished, Stage};
+use testkit::watch::until_below;
 
 const CREDENTIAL: &str = "home/.kimi-code/credentials/kimi-code.json";
 
@@ -296,5 +297,8 @@ fn a_login_needs_one_token_and_may_have_expired() {
     sign_in(&mut stage, ACCESS, REFRESH);
     fs::rename(stage.path("home/.kimi-code"), stage.path("other")).expect("moved");
     assert_eq!(ask(&stage, "scout", "x", &[]).code, 0);
-    wait_until(|| !stage.path("other/.delegation-kit-oauth.lock").exists());
+    let home = stage.path("other");
+    until_below(&home, "the end of the lock", || {
+        (!home.join(".delegation-kit-oauth.lock").exists()).then_some(())
+    });
 }

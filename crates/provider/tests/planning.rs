@@ -1,160 +1,14 @@
-//! Planning: exact arguments, environment, identity, probes, and what is refused.
+//! Planning whatever profile: identity, probes, and what is refused.
 
 mod common;
 
-use common::host::{FakeHost, continued, plan, plan_brief, request};
-use provider::{Draft, PlanError, ProbeOutput, catalogue};
+use common::host::{FakeHost, codex_host, continued, identity, pi_host, plan, plan_brief, request, roots};
+use provider::{PlanError, ProbeOutput, catalogue};
 use record::Span;
 use record::failure::FailureCode;
-use record::plan::{IdentityRole, StartMethod};
+use record::plan::IdentityRole;
 use record::request::Request;
 use record::words::{Fence, Permission, ProfileOption};
-
-const CONVERSATION: &str = "01a22bc4-35fe-76d2-9b19-eb939069cedd";
-
-fn codex_host() -> FakeHost {
-    FakeHost::new().file("/opt/bin/codex", b"\x7fELF codex")
-}
-
-fn pi_host() -> FakeHost {
-    FakeHost::new()
-        .file("/opt/lib/pi/dist/cli.js", b"#!/usr/bin/env node\nrun()")
-        .file("/opt/lib/pi/package.json", br#"{"name":"pi"}"#)
-        .link("/opt/bin/pi", "/opt/lib/pi/dist/cli.js")
-}
-
-fn roots(draft: &Draft) -> Vec<&str> {
-    draft.launch.effective_config.writable_roots.iter().map(record::AbsolutePath::as_str).collect()
-}
-
-fn identity(draft: &Draft) -> Vec<(IdentityRole, &str)> {
-    draft.launch.identity.iter().map(|file| (file.role, file.path.as_str())).collect()
-}
-
-#[test]
-fn codex_read_only() {
-    let host = codex_host()
-        .variable("OPENAI_API_KEY", "secret")
-        .variable("TERM", "xterm")
-        .variable("TMPDIR", "/tmp/u/");
-    let draft = plan(&request("codex:exec", Permission::ReadOnly), &host).unwrap();
-    assert_eq!(
-        draft.launch.argv,
-        [
-            "codex",
-            "exec",
-            "--json",
-            "--color",
-            "never",
-            "--skip-git-repo-check",
-            "--sandbox",
-            "read-only",
-            "-c",
-            "approval_policy=\"never\"",
-            "-c",
-            "features.unbounded_connection_retries=false",
-            "--cd",
-            "/home/u/work",
-            "--output-last-message",
-            "/state/tasks/t/output/codex-last-message.txt",
-            "-",
-        ]
-    );
-    assert_eq!(
-        draft.launch.environment,
-        [
-            "BROWSER=false",
-            "DELEGATION_COOKIE=01010101010101010101010101010101-02020202020202020202020202020202",
-            "HOME=/home/u",
-            "LANG=C.UTF-8",
-            "PATH=/usr/bin:/opt/bin",
-            "TMPDIR=/tmp/u/",
-        ]
-    );
-    assert_eq!(roots(&draft), ["/dev", "/home/u/.codex", "/tmp", "/tmp/u", "/var/tmp"]);
-    assert_eq!(identity(&draft), [(IdentityRole::Entry, "/opt/bin/codex")]);
-    assert_eq!(draft.launch.start, StartMethod::Descriptor);
-    assert_eq!(draft.launch.output_artifacts, ["codex-last-message.txt"]);
-    assert_eq!(draft.launch.effective_config.fence, Fence::Theirs);
-    assert!(catalogue().judge(&draft.launch.predicate).is_some());
-    let probes: Vec<_> = draft.probes.iter().map(|probe| probe.arguments.join(" ")).collect();
-    assert_eq!(probes, ["--version", "exec --help"]);
-}
-
-#[test]
-fn codex_with_every_option() {
-    let mut request = continued(request("codex:exec", Permission::WorkspaceWrite), CONVERSATION);
-    request.requested_config.model = Some("gpt-6".to_owned());
-    request.requested_config.effort = Some("hi\"gh".to_owned());
-    request.fence = Some(Fence::None);
-    let draft = plan(&request, &codex_host().variable("CODEX_HOME", "/home/u/cx").variable("GOCACHE", "off"))
-        .unwrap();
-    assert_eq!(
-        draft.launch.argv[6..],
-        [
-            "--sandbox",
-            "workspace-write",
-            "-c",
-            "approval_policy=\"never\"",
-            "-c",
-            "features.unbounded_connection_retries=false",
-            "--model",
-            "gpt-6",
-            "-c",
-            "model_reasoning_effort=\"hi\\\"gh\"",
-            "--cd",
-            "/home/u/work",
-            "--output-last-message",
-            "/state/tasks/t/output/codex-last-message.txt",
-            "resume",
-            CONVERSATION,
-            "-",
-        ]
-    );
-    assert_eq!(roots(&draft), ["/dev", "/home/u/cx", "/home/u/work", "/tmp", "/var/tmp"]);
-    assert_eq!(draft.launch.effective_config.fence, Fence::None);
-    assert!(draft.required_flags.contains(&"--model"));
-}
-
-#[test]
-fn the_npm_wrapper_of_codex_is_identified_down_to_its_native_program() {
-    let package = "/opt/lib/node_modules/@openai/codex";
-    let wrapper = FakeHost::new()
-        .file(&format!("{package}/bin/codex.js"), b"#!/usr/bin/env node\n")
-        .file(&format!("{package}/package.json"), br#"{"name":"@openai/codex"}"#)
-        .link("/opt/bin/codex", &format!("{package}/bin/codex.js"));
-    let request = request("codex:exec", Permission::ReadOnly);
-    let refused = plan(&request, &wrapper).unwrap_err();
-    assert!(matches!(refused, PlanError::ExecutableUnusable { .. }), "{refused}");
-    let (processor, target) = match std::env::consts::ARCH {
-        "aarch64" => ("arm64", "aarch64"),
-        _ => ("x64", "x86_64"),
-    };
-    for below in [
-        format!(
-            "{package}/node_modules/@openai/codex-linux-{processor}/vendor/{target}-unknown-linux-musl/bin/codex"
-        ),
-        format!(
-            "/opt/lib/node_modules/@openai/codex-linux-{processor}/vendor/{target}-unknown-linux-musl/bin/codex"
-        ),
-        format!("{package}/vendor/{target}-unknown-linux-musl/codex/codex"),
-    ] {
-        let draft = plan(&request, &wrapper.clone().file(&below, b"\x7fELF native")).unwrap();
-        let entry = format!("{package}/bin/codex.js");
-        let manifest = format!("{package}/package.json");
-        assert_eq!(
-            identity(&draft),
-            [
-                (IdentityRole::Entry, entry.as_str()),
-                (IdentityRole::Interpreter, "/usr/bin/env"),
-                (IdentityRole::Interpreter, "/usr/bin/node"),
-                (IdentityRole::Package, manifest.as_str()),
-                (IdentityRole::Native, below.as_str()),
-            ]
-        );
-        assert_eq!(draft.launch.start, StartMethod::Path);
-    }
-}
 
 #[test]
 fn interpreter_lines() {
@@ -182,57 +36,6 @@ fn interpreter_lines() {
     ] {
         assert!(with(line).is_err(), "{line:?}");
     }
-}
-
-#[test]
-fn pi_read_only() {
-    let mut request = continued(request("pi:json", Permission::ReadOnly), CONVERSATION);
-    request.requested_config.model = Some("p/m".to_owned());
-    request.requested_config.effort = Some("high".to_owned());
-    let host =
-        pi_host().variable("PI_CODING_AGENT_DIR", "/home/u/agent/").link("/home/u/agent", "/data/agent");
-    let draft = plan(&request, &host.file("/data/agent/x", b"")).unwrap();
-    assert_eq!(
-        draft.launch.argv,
-        [
-            "pi",
-            "--mode",
-            "json",
-            "--tools",
-            "read,grep,find,ls",
-            "--model",
-            "p/m",
-            "--thinking",
-            "high",
-            "--session",
-            CONVERSATION,
-        ]
-    );
-    assert!(draft.launch.environment.contains(&"PI_CODING_AGENT_DIR=/data/agent".to_owned()));
-    assert_eq!(roots(&draft), ["/data/agent", "/data/agent/sessions", "/home/u/.pi"]);
-    let roles: Vec<_> = identity(&draft).into_iter().map(|(role, _)| role).collect();
-    assert_eq!(
-        roles,
-        [IdentityRole::Entry, IdentityRole::Interpreter, IdentityRole::Interpreter, IdentityRole::Package]
-    );
-}
-
-#[test]
-fn pi_uses_no_tool_servers_where_it_knows_them() {
-    let profile = catalogue().get(&"pi:json".parse().unwrap()).unwrap();
-    let finish = |more: &str| {
-        let help = format!("--mode --tools --model --thinking --session {more}");
-        let facts = ["1.6.0", help.as_str()].map(|stdout| ProbeOutput {
-            exit_code: Some(0),
-            stdout: stdout.as_bytes().to_vec(),
-            stderr: Vec::new(),
-        });
-        let draft = plan(&request("pi:json", Permission::ReadOnly), &pi_host()).unwrap();
-        profile.finish(draft, &facts).unwrap().argv
-    };
-    let plain = ["pi", "--mode", "json", "--tools", "read,grep,find,ls"];
-    assert_eq!(finish("--no-mcps"), plain);
-    assert_eq!(finish("--no-mcp"), [&plain[..], &["--no-mcp"]].concat());
 }
 
 #[test]
@@ -380,26 +183,4 @@ fn errors_name_what_to_do() {
     assert!(fence.contains("pi:json") && fence.contains("theirs"), "{fence}");
     let option = PlanError::InvalidOption { option: ProfileOption::Continuation, why: "x".to_owned() };
     assert_eq!(option.code(), FailureCode::ContinuationUnavailable);
-}
-
-#[test]
-fn pi_writes_only_behind_our_fence() {
-    let draft = plan(&request("pi:json", Permission::WorkspaceWrite), &pi_host()).unwrap();
-    assert_eq!(draft.launch.argv, ["pi", "--mode", "json", "--tools", "read,bash,edit,write,grep,find,ls"]);
-    assert_eq!(draft.launch.effective_config.fence, Fence::Ours);
-    assert_eq!(
-        roots(&draft),
-        ["/home/u/.pi", "/home/u/.pi/agent", "/home/u/.pi/agent/sessions", "/home/u/work"]
-    );
-    assert!(draft.launch.environment.contains(&"TMPDIR=/tmp/dlg-0202020202020202".to_owned()));
-}
-
-#[test]
-fn codex_behind_our_fence_has_none_of_its_own() {
-    let mut request = request("codex:exec", Permission::WorkspaceWrite);
-    request.fence = Some(Fence::Ours);
-    let draft = plan(&request, &codex_host()).unwrap();
-    let sandbox = draft.launch.argv.iter().position(|word| word == "--sandbox").unwrap();
-    assert_eq!(draft.launch.argv[sandbox + 1], "danger-full-access");
-    assert_eq!(roots(&draft), ["/home/u/.codex", "/home/u/work"]);
 }

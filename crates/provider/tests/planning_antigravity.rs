@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::host::{FakeHost, continued, plan, request};
-use provider::{Draft, catalogue};
+use common::host::{FakeHost, continued, plan, request, roots};
+use provider::catalogue;
 use record::Span;
 use record::failure::FailureCode;
 use record::request::Request;
@@ -17,10 +17,6 @@ fn host() -> FakeHost {
 
 fn asked(permission: Permission) -> Request {
     request("antigravity:print", permission)
-}
-
-fn roots(draft: &Draft) -> Vec<&str> {
-    draft.launch.effective_config.writable_roots.iter().map(record::AbsolutePath::as_str).collect()
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::host::{FakeHost, continued, plan, plan_brief, request};
+use common::host::{FakeHost, continued, plan, plan_brief, request, roots};
 use provider::{Draft, PlanError, ProbeOutput, catalogue};
 use record::failure::FailureCode;
 use record::plan::StartMethod;
@@ -18,10 +18,6 @@ fn host() -> FakeHost {
 
 fn asked(permission: Permission) -> Request {
     request("claude:print", permission)
-}
-
-fn roots(draft: &Draft) -> Vec<&str> {
-    draft.launch.effective_config.writable_roots.iter().map(record::AbsolutePath::as_str).collect()
 }
 
 fn variable<'a>(draft: &'a Draft, name: &str) -> Option<&'a str> {

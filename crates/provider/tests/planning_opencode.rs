@@ -2,8 +2,8 @@
 
 mod common;
 
-use common::host::{FakeHost, continued, plan, plan_brief, request};
-use provider::{Draft, ProbeOutput, catalogue};
+use common::host::{FakeHost, continued, plan, plan_brief, request, roots};
+use provider::{ProbeOutput, catalogue};
 use record::Span;
 use record::failure::FailureCode;
 use record::plan::StartMethod;
@@ -19,10 +19,6 @@ fn host() -> FakeHost {
 
 fn asked(permission: Permission) -> Request {
     request("opencode:run", permission)
-}
-
-fn roots(draft: &Draft) -> Vec<&str> {
-    draft.launch.effective_config.writable_roots.iter().map(record::AbsolutePath::as_str).collect()
 }
 
 #[test]

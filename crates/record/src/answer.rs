@@ -23,7 +23,7 @@ pub struct Answer {
     /// The root, when it is open.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub root_id: Option<RootId>,
-    /// The task, when known.
+    /// The task, when known: also in every failure of a command that names one, or that has come so far as to choose one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub task_id: Option<TaskId>,
     /// The predecessor, with `continue`.
@@ -232,12 +232,12 @@ pub struct RawFile {
     pub path: String,
     /// Whether it is there.
     pub available: bool,
-    /// Whether the seal covers it.
+    /// Whether it was found to be what the seal names: length and digest were compared for this answer.
     pub sealed: bool,
-    /// Size in bytes.
+    /// Size in bytes; by the seal when it is not there any more.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub size: Option<u64>,
-    /// Digest, when sealed.
+    /// Digest by the seal, where the seal names it. With `sealed` false the file was not compared with it, or is another one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sha256: Option<Sha256Digest>,
 }

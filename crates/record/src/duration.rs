@@ -67,14 +67,21 @@ fn decimal(value: u64, unit: u64) -> String {
     format!("{whole}.{}", fraction.trim_end_matches('0'))
 }
 
+/// Whole hours of the longest span, as texts name it.
+const MAX_HOURS: u64 = 2_562_047;
+const _: () = assert!(i64::MAX as u64 / (3600 * NANOSECONDS_PER_SECOND) == MAX_HOURS);
+const FORM: InvalidId = InvalidId(
+    "a duration is written in hours, minutes and seconds as in 90s, 30m or 1h30m, and is at most 2562047h",
+);
+const TOO_LONG: InvalidId = InvalidId("a duration is at most 2562047h");
+
 fn parse(text: &str) -> Result<Span, InvalidId> {
-    let complaint = InvalidId("a duration is written as in 90s, 30m or 1h30m");
     let mut rest = text.strip_prefix('+').unwrap_or(text);
     if rest == "0" {
         return Ok(Span::ZERO);
     }
     if rest.is_empty() {
-        return Err(complaint);
+        return Err(FORM);
     }
     let mut total: u64 = 0;
     while !rest.is_empty() {
@@ -91,23 +98,28 @@ fn parse(text: &str) -> Result<Span, InvalidId> {
             "s" => NANOSECONDS_PER_SECOND,
             "m" => 60 * NANOSECONDS_PER_SECOND,
             "h" => 3600 * NANOSECONDS_PER_SECOND,
-            _ => return Err(complaint),
+            _ => return Err(FORM),
         };
+        if !is_decimal(number) {
+            return Err(FORM);
+        }
         total = scaled(number, unit)
             .and_then(|part| total.checked_add(part))
             .filter(|total| *total <= i64::MAX as u64)
-            .ok_or(complaint)?;
+            .ok_or(TOO_LONG)?;
         rest = next;
     }
     Ok(Span(total))
 }
 
-/// `number`, a decimal text, times `unit`; what is finer than a nanosecond is dropped.
+/// Whether a text of digits and points is a decimal number.
+fn is_decimal(text: &str) -> bool {
+    text.bytes().any(|byte| byte != b'.') && text.matches('.').count() <= 1
+}
+
+/// `number`, a decimal text, times `unit`; what is finer than a nanosecond is dropped. `None` when it is too large.
 fn scaled(number: &str, unit: u64) -> Option<u64> {
     let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
-        return None;
-    }
     let whole: u64 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
     let mut value = whole.checked_mul(unit)?;
     let mut digit_value = u128::from(unit);
@@ -164,6 +176,26 @@ mod tests {
             ["", "+", "-1s", "5", "s", "1x", "1 s", ".s", "1..5s", "1.2.3s", "9999999999h", "1d", "1s "]
         {
             assert!(wrong.parse::<Span>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_long_is_told_the_longest() {
+        assert!("2562047h47m16s".parse::<Span>().is_ok());
+        for long in [
+            "2562047h47m17s",
+            "2562048h",
+            "9999999999h",
+            "99999999999999999999999s",
+            "1h99999999999999999999m",
+        ] {
+            assert_eq!(long.parse::<Span>(), Err(TOO_LONG), "{long}");
+        }
+        for wrong in ["1d", "99999999999d", "5", "soon", "1.2.3s"] {
+            assert_eq!(wrong.parse::<Span>(), Err(FORM), "{wrong}");
+        }
+        for complaint in [FORM, TOO_LONG] {
+            assert!(complaint.0.contains(&format!("at most {MAX_HOURS}h")));
         }
     }
 }

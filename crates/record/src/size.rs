@@ -30,12 +30,18 @@ impl ByteSize {
     }
 }
 
+/// Whole binary gigabytes of the largest size, as texts name it.
+const MAX_GIB: u64 = 17_179_869_183;
+const _: () = assert!(u64::MAX >> 30 == MAX_GIB);
+const FORM: InvalidId = InvalidId(
+    "a size is a positive whole number of bytes, or one with KiB, MiB or GiB behind it, and is at most 17179869183GiB",
+);
+const TOO_LARGE: InvalidId = InvalidId("a size is at most 17179869183GiB");
+
 impl std::str::FromStr for ByteSize {
     type Err = InvalidId;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let complaint =
-            InvalidId("a size is a positive whole number of bytes, or one with KiB, MiB or GiB behind it");
         let digits = text.bytes().take_while(u8::is_ascii_digit).count();
         let (number, unit) = text.split_at(digits);
         let factor: u64 = match unit {
@@ -43,15 +49,14 @@ impl std::str::FromStr for ByteSize {
             "KiB" => 1 << 10,
             "MiB" => 1 << 20,
             "GiB" => 1 << 30,
-            _ => return Err(complaint),
+            _ => return Err(FORM),
         };
-        number
-            .parse::<u64>()
-            .ok()
-            .and_then(|number| number.checked_mul(factor))
-            .filter(|bytes| *bytes > 0)
-            .map(Self)
-            .ok_or(complaint)
+        // Digits alone, so that a number that can not be read is too large.
+        if number.bytes().all(|digit| digit == b'0') {
+            return Err(FORM);
+        }
+        let number = number.parse::<u64>().ok();
+        number.and_then(|number| number.checked_mul(factor)).map(Self).ok_or(TOO_LARGE)
     }
 }
 
@@ -67,6 +72,20 @@ mod tests {
             ["", "0", "-1", "1MB", "1.5GiB", "MiB", "99999999999999999999", "18446744073709551615KiB"]
         {
             assert!(wrong.parse::<ByteSize>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_large_is_told_the_largest() {
+        assert!("17179869183GiB".parse::<ByteSize>().is_ok());
+        for large in ["17179869184GiB", "99999999999999999999", "18446744073709551615KiB"] {
+            assert_eq!(large.parse::<ByteSize>(), Err(TOO_LARGE), "{large}");
+        }
+        for wrong in ["", "0", "00KiB", "GiB", "1TiB", "-1"] {
+            assert_eq!(wrong.parse::<ByteSize>(), Err(FORM), "{wrong}");
+        }
+        for complaint in [FORM, TOO_LARGE] {
+            assert!(complaint.0.contains(&format!("at most {MAX_GIB}GiB")));
         }
     }
 }

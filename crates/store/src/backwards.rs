@@ -42,6 +42,22 @@ impl JournalBackwards {
         self.end
     }
 
+    /// The next event of which the line looks as if it could be meant; only those lines are decoded, which is what reading
+    /// costs. The line of an event is JSON as [`Journal::append`] writes it, without white space.
+    ///
+    /// # Errors
+    /// When the journal can not be read.
+    pub fn next_of(&mut self, is_meant: impl Fn(&[u8]) -> bool) -> Result<Option<Event>, StoreError> {
+        while let Some(line) = self.next_line()? {
+            if is_meant(&line)
+                && let Ok(event) = json::decode(&line, Limits::RECORD)
+            {
+                return Ok(Some(event));
+            }
+        }
+        Ok(None)
+    }
+
     /// Goes back to the end of the line before the one that is thrown away.
     fn leave_torn_line(&mut self) -> Result<(), StoreError> {
         while self.torn {
@@ -93,15 +109,6 @@ impl Iterator for JournalBackwards {
     type Item = Result<Event, StoreError>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            match self.next_line().transpose()? {
-                Err(error) => return Some(Err(error)),
-                Ok(line) => {
-                    if let Ok(event) = json::decode(&line, Limits::RECORD) {
-                        return Some(Ok(event));
-                    }
-                }
-            }
-        }
+        self.next_of(|_| true).transpose()
     }
 }

@@ -50,6 +50,11 @@ pub(crate) fn directory_name(provider: &ProfileId, conversation: &str) -> String
     Sha256Digest::of(format!("{provider}\0{conversation}").as_bytes()).to_string()
 }
 
+/// The name of the claim of a task.
+pub(crate) fn claim_name(task: TaskId) -> String {
+    format!("{task}{CLAIM_ENDING}")
+}
+
 impl ConversationLock {
     /// The tasks that claimed the conversation, in no order. A claim may have no task: its dispatcher was lost before the
     /// commit, or its commit failed.
@@ -66,7 +71,7 @@ impl ConversationLock {
     /// # Errors
     /// When the claim can not be made or synced.
     pub fn claim(&self, task: TaskId) -> Result<(), StoreError> {
-        let name = format!("{task}{CLAIM_ENDING}");
+        let name = claim_name(task);
         let path = self.directory.path_of(&name);
         match self.directory.create_file(&name, FILE_MODE) {
             Ok(_) => {}

@@ -106,6 +106,12 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// Whether trying again can not help: what was asked for is there, and is not what it must be, or is missing where it must
+    /// be.
+    pub fn is_damage(&self) -> bool {
+        matches!(self, Self::Damaged { .. } | Self::IdentityMismatch { .. })
+    }
+
     /// The failure of a system call on `path`, told by its kind.
     pub(crate) fn at(path: impl Into<PathBuf>, source: impl Into<io::Error>) -> Self {
         let (path, source) = (path.into(), source.into());

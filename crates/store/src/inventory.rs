@@ -7,12 +7,12 @@ use std::time::{Duration, SystemTime};
 use record::outcome::Outcome;
 use record::{ProfileId, TaskId, Timestamp};
 
-use crate::conversation::{CLAIM_ENDING, directory_name};
+use crate::conversation::{CLAIM_ENDING, claim_name, directory_name};
 use crate::directory::{Access, Directory, FILE_MODE, Privacy};
 use crate::error::{At, StoreError};
 use crate::kind::TaskRecord;
 use crate::lock;
-use crate::root::{LEASES, Root, SESSIONS, STAGING};
+use crate::root::{DIRECTORIES, LEASES, Root, SESSIONS, STAGING};
 use crate::task::{RUN_LOCK, Task};
 
 /// One entry of `tasks/`.
@@ -24,7 +24,35 @@ pub enum TaskEntry {
     Foreign(String),
 }
 
+/// A directory of the root that is not as it must be.
+#[derive(Debug)]
+pub enum DirectoryFault {
+    /// Nothing has its name.
+    Missing(&'static str),
+    /// Something else has its name, or it is not ours alone.
+    Spoiled(StoreError),
+}
+
 impl Root {
+    /// The directories of the root that are not as they must be, in the order in which a root is made.
+    pub fn directory_faults(&self) -> Vec<DirectoryFault> {
+        let fault = |name| match self.directory().child(name, Privacy::Private) {
+            Ok(Some(_)) => None,
+            Ok(None) => Some(DirectoryFault::Missing(name)),
+            Err(error) => Some(DirectoryFault::Spoiled(error)),
+        };
+        DIRECTORIES.into_iter().filter_map(fault).collect()
+    }
+
+    /// Makes a directory of the root that is missing, empty and durable. What is there stays as it is.
+    ///
+    /// # Errors
+    /// When it can not be made or synced.
+    pub fn restore_directory(&self, name: &'static str) -> Result<(), StoreError> {
+        self.directory().make(name).at(self.directory().path_of(name))?;
+        self.directory().sync().at(self.directory().path())
+    }
+
     /// Everything in `tasks/`, one by one, in no order. Tasks that come or go meanwhile may or may not be seen.
     ///
     /// # Errors
@@ -110,6 +138,23 @@ impl Root {
             return Ok(Vec::new());
         };
         Ok(claims.names()?.iter().filter_map(|name| name.strip_suffix(CLAIM_ENDING)?.parse().ok()).collect())
+    }
+
+    /// Whether a task claimed a conversation, without its lock.
+    ///
+    /// # Errors
+    /// When the directory can not be asked.
+    pub fn has_claim(
+        &self,
+        provider: &ProfileId,
+        conversation: &str,
+        task: TaskId,
+    ) -> Result<bool, StoreError> {
+        let sessions = self.directory().required_child(SESSIONS)?;
+        match sessions.child(&directory_name(provider, conversation), Privacy::Private)? {
+            Some(claims) => Ok(claims.identity_of(&claim_name(task))?.is_some()),
+            None => Ok(false),
+        }
     }
 }
 

@@ -1,15 +1,18 @@
 //! A new journal from the records, while others go on appending to the old one (STATE.md 9).
 
 use std::io::{BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::path::PathBuf;
 
 use record::event::Event;
 use record::json::{self, Limits};
+use rustix::fs::{AtFlags, FileType};
 
 use crate::directory::{Access, Directory};
 use crate::error::{At, StoreError};
 use crate::journal::{self, Journal, read_line};
 use crate::once::Temporary;
 use crate::points;
+use crate::random::random_nonce;
 
 /// A journal being rebuilt. Nothing is changed before [`JournalRebuild::finish`].
 #[derive(Debug)]
@@ -18,6 +21,15 @@ pub struct JournalRebuild {
     events: Vec<Event>,
     /// Where the old journal ended before any record was read: what is appended later may be in no record yet.
     begun_at: u64,
+}
+
+/// A journal that was made again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Rebuilt {
+    /// How many events it tells.
+    pub events: u64,
+    /// Where the directory is now that stood in its place, if one did.
+    pub aside: Option<PathBuf>,
 }
 
 impl Journal {
@@ -43,11 +55,11 @@ impl JournalRebuild {
     }
 
     /// Puts a journal of a new generation in the place of the old one: the events of the records in the order of time, then
-    /// what was appended meanwhile. Returns the number of events.
+    /// what was appended meanwhile. A directory in its place is moved aside with all that is in it.
     ///
     /// # Errors
     /// When it can not be written; the old one stays then.
-    pub fn finish(self) -> Result<u64, StoreError> {
+    pub fn finish(self) -> Result<Rebuilt, StoreError> {
         let Self { journal, mut events, begun_at } = self;
         events.sort_by_key(|event| (event.at, event.task_id, event.event));
         let directory = journal.directory();
@@ -74,10 +86,23 @@ impl JournalRebuild {
             }
         }
         let temporary = file.into_inner().map_err(std::io::IntoInnerError::into_error).at(&path)?;
+        // A directory is the one thing that a rename of a file does not replace.
+        let aside = if lock.is_none() { move_directory_aside(directory)? } else { None };
         temporary.replace(journal::FILE)?;
         drop(lock);
-        Ok(count)
+        Ok(Rebuilt { events: count, aside })
     }
+}
+
+fn move_directory_aside(directory: &Directory) -> Result<Option<PathBuf>, StoreError> {
+    let (parent, path) = (directory.file(), directory.path_of(journal::FILE));
+    let stat = rustix::fs::statat(parent, journal::FILE, AtFlags::SYMLINK_NOFOLLOW).at(&path)?;
+    if FileType::from_raw_mode(stat.st_mode) != FileType::Directory {
+        return Ok(None);
+    }
+    let name = format!("{}.aside-{}", journal::FILE, random_nonce());
+    rustix::fs::renameat(parent, journal::FILE, parent, &name).at(&path)?;
+    Ok(Some(directory.path_of(&name)))
 }
 
 fn write(file: &mut impl Write, event: &Event, path: &std::path::Path) -> Result<(), StoreError> {

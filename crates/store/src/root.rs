@@ -34,7 +34,7 @@ pub(crate) const LEASES: &str = "leases";
 pub(crate) const PROBES: &str = "probes";
 pub(crate) const SUPERVISOR: &str = "supervisor";
 pub(crate) const SESSIONS: &str = "sessions";
-const DIRECTORIES: [&str; 7] = [TASKS, STAGING, OPEN, SESSIONS, LEASES, PROBES, SUPERVISOR];
+pub(crate) const DIRECTORIES: [&str; 7] = [TASKS, STAGING, OPEN, SESSIONS, LEASES, PROBES, SUPERVISOR];
 
 /// An open state root. Clones share it.
 #[derive(Clone, Debug)]

@@ -119,7 +119,8 @@ impl Task {
     /// # Errors
     /// [`StoreError::Damaged`] when it is no private regular file of at most 1 MiB in the strict form,
     /// [`StoreError::UnsupportedVersion`] when a newer version wrote it, [`StoreError::IdentityMismatch`] when it names
-    /// another root or task, or other digests than those of `request.json` and, where it still exists, `plan.json`.
+    /// another root or task, or other digests than those of `request.json` and `plan.json`. Without a plan that retention did
+    /// not take away nothing can be compared, which is damage too.
     pub fn read<R: TaskRecord>(&self) -> Result<Option<Loaded<R>>, StoreError> {
         let Some(loaded) = self.read_apart::<R>()? else { return Ok(None) };
         self.check_identity(&loaded.record)?;
@@ -192,7 +193,12 @@ impl Task {
         };
         let request = digest(Request::FILE)?
             .ok_or_else(|| StoreError::damaged(self.directory.path_of(Request::FILE), "is missing"))?;
-        let digests = Digests { request, plan: digest(Plan::FILE)? };
+        let plan = digest(Plan::FILE)?;
+        // Asked last: retention says so before it takes the plan away. Nothing else does.
+        if plan.is_none() && !self.is_pruned()? {
+            return Err(StoreError::damaged(self.directory.path_of(Plan::FILE), "is missing"));
+        }
+        let digests = Digests { request, plan };
         Ok(*self.digests.get_or_init(|| digests))
     }
 

@@ -122,7 +122,7 @@ fn a_record_of_another_task_root_or_request_is_a_mismatch() {
 }
 
 #[test]
-fn a_record_names_the_plan_that_is_there_unless_that_was_removed() {
+fn a_record_names_the_plan_that_is_there_unless_retention_removed_it() {
     let (place, id) = Place::with_task();
     let path = place.task(id).path().join("plan.json");
     let mut plan = place.sample(id).plan;
@@ -130,6 +130,8 @@ fn a_record_names_the_plan_that_is_there_unless_that_was_removed() {
     write(&path, &json::encode(&plan).unwrap(), 0o600);
     assert_eq!(kind(&place.task(id).read::<Submission>().unwrap_err()), "identity-mismatch");
     fs::remove_file(&path).unwrap();
+    assert_eq!(kind(&place.task(id).read::<Submission>().unwrap_err()), "damaged");
+    write(&path.with_file_name("pruned.json"), b"", 0o600);
     assert!(place.task(id).read::<Submission>().unwrap().is_some());
 }
 

@@ -237,6 +237,22 @@ fn the_newest_event_is_read_first() {
 }
 
 #[test]
+fn only_lines_that_may_be_meant_are_decoded() {
+    let place = Place::new();
+    for number in 0..30 {
+        place.root.journal().append(&event(&number.to_string())).unwrap();
+    }
+    let mut reader = place.root.journal().read_backwards().unwrap().unwrap();
+    let mut told = Vec::new();
+    let word = b"\"detail\":\"1";
+    while let Some(event) = reader.next_of(|line| line.windows(word.len()).any(|part| part == word)).unwrap()
+    {
+        told.push(event.detail.unwrap());
+    }
+    assert_eq!((told.len(), told[0].as_str(), told[10].as_str()), (11, "19", "1"));
+}
+
+#[test]
 fn what_is_no_event_is_skipped_backwards_too() {
     let place = Place::new();
     let journal = place.root.journal();

@@ -32,7 +32,7 @@ fn the_events_are_in_the_order_of_time_and_old_cursors_expire() {
     let mut rebuild = place.root.journal().begin_rebuild().unwrap();
     rebuild.add(second);
     rebuild.add(first);
-    assert_eq!(rebuild.finish().unwrap(), 2);
+    assert_eq!(rebuild.finish().unwrap().events, 2);
     assert_eq!(events(&place.root), [(id, EventKind::Admitted), (id, EventKind::Sealed)]);
     assert_eq!(kind(&place.root.journal().read_from(Some(old)).unwrap_err()), "cursor-expired");
 }
@@ -47,7 +47,7 @@ fn what_is_appended_meanwhile_is_taken_over_once() {
     }
     // The record of this one was seen; of the other not yet.
     rebuild.add(event(known, EventKind::Admitted));
-    assert_eq!(rebuild.finish().unwrap(), 2);
+    assert_eq!(rebuild.finish().unwrap().events, 2);
     let mut ids: Vec<TaskId> = events(&place.root).iter().map(|(id, _)| *id).collect();
     ids.sort();
     let mut expected = [known, new];

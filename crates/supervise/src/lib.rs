@@ -6,6 +6,7 @@
 //!
 //! Each kind of [`SupervisorKind`] has a module: [`embedded`], [`pueue`], [`slurm`].
 
+mod confirmation;
 mod detached;
 pub mod embedded;
 mod environment;

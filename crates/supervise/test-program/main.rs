@@ -143,6 +143,7 @@ fn obey(stage: &Stage, task: &Task, lock: &RunLock, command: &str) -> Option<u8>
             None
         }
         ["hold"] => {
+            stage.event(format_args!("hold {}", task.id()));
             wait_at(&stage.path(format!("hold-{}", task.id())));
             None
         }

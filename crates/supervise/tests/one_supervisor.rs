@@ -34,7 +34,7 @@ fn of_many_started_at_once_one_serves() {
 fn a_second_one_leaves_at_once_and_in_peace() {
     let mut stage = Stage::new(STAYS);
     let task = stage.dispatch("hold", 1);
-    stage.wait_for_start(task);
+    stage.wait_for_hold(task);
     let second = Command::new(TEST_PROGRAM)
         .args(["__supervise", "--root", stage.root.path().as_str()])
         .status()

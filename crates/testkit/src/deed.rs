@@ -4,18 +4,18 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
 use crate::limits::LINGER_MAX_SECONDS;
+use crate::watch::until_there;
 
 /// First argument of a process that is left behind.
 const STAYER: &str = "__stayer";
 
 /// The loader of this platform.
 const LOADERS: [&str; 2] = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"];
-const LOOK_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A word for what came of an attempt: `done`, `denied`, or the error.
 #[must_use]
@@ -70,14 +70,6 @@ fn say(name: &str) {
     let _ = fs::write(&staged, std::process::id().to_string()).and_then(|()| fs::rename(&staged, path));
 }
 
-/// Waits until a file is there.
-pub fn wait_for(path: &Path) {
-    let deadline = Instant::now() + Duration::from_secs(LINGER_MAX_SECONDS);
-    while !path.exists() && Instant::now() < deadline {
-        std::thread::sleep(LOOK_INTERVAL);
-    }
-}
-
 /// Is deaf to the signal that asks for an end.
 pub fn deaf() {
     let mut set = nix::sys::signal::SigSet::empty();
@@ -118,7 +110,7 @@ pub fn leave() {
     let own = std::env::current_exe().unwrap_or_default();
     let child = Command::new(own).arg(STAYER).arg(path).stdin(Stdio::null()).stdout(Stdio::null()).spawn();
     if child.is_ok() {
-        wait_for(path);
+        until_there(path);
     }
 }
 

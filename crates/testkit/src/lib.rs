@@ -10,6 +10,7 @@
 //! - [`trailer`]: how a fake that can read nothing but its own file learns what it is.
 //! - [`real`]: the real CLIs, installed by `cargo xtask real install`.
 //! - [`stored`]: very many ended tasks.
+//! - [`watch`]: waiting for what other processes do to files.
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 pub mod binary;
@@ -25,3 +26,4 @@ pub mod real;
 pub mod release_server;
 pub mod stored;
 pub mod trailer;
+pub mod watch;

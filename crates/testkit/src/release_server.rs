@@ -45,6 +45,7 @@ struct State {
 enum Served {
     File(PathBuf),
     Text(String),
+    Elsewhere(String),
 }
 
 impl ReleaseServer {
@@ -93,6 +94,12 @@ impl ReleaseServer {
     /// Serves a text at a path.
     pub fn say(&self, path: &str, text: &str) {
         self.shared.with(|state| state.places.insert(path.to_owned(), Served::Text(text.to_owned())));
+    }
+
+    /// Sends whoever asks for a path to another address.
+    pub fn redirect(&self, path: &str, address: &str) {
+        let elsewhere = Served::Elsewhere(address.to_owned());
+        self.shared.with(|state| state.places.insert(path.to_owned(), elsewhere));
     }
 
     /// Serves nothing at a path any more.
@@ -146,6 +153,9 @@ impl Shared {
         let mut body = match served {
             Some(Served::File(file)) => fs::read(file)?,
             Some(Served::Text(text)) => text.into_bytes(),
+            Some(Served::Elsewhere(address)) => {
+                return send(&mut stream, &format!("302 Found\r\nLocation: {address}"), 0, &[]);
+            }
             None => return send(&mut stream, "404 Not Found", 0, &[]),
         };
         let promised = body.len();

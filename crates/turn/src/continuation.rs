@@ -73,13 +73,17 @@ pub(crate) fn claim(root: &Root, predecessor: TaskId, successor: &Successor<'_>)
         )));
     }
     if task.read::<Outcome>().at(Stage::ResolvePredecessor)?.is_none() {
-        return Err(unavailable(format!("the task {predecessor} has not ended")));
+        return Err(unavailable(format!(
+            "the task {predecessor} has not ended; wait for its end, then continue it"
+        )));
     }
     let session = task.read::<Session>().at(Stage::ResolvePredecessor)?;
     let conversation = session
-        .ok_or_else(|| unavailable(format!("no conversation of the task {predecessor} is known")))?
+        .ok_or_else(|| {
+            unavailable(format!("no conversation of the task {predecessor} is known; dispatch a new task"))
+        })?
         .record;
-    let lock = lock(root, &conversation)?;
+    let lock = lock(root, &conversation.provider, &conversation.conversation_id)?;
     let later_task_ids = later_tasks(root, predecessor, successor.task, &lock)?;
     if !later_task_ids.is_empty() && !successor.from_earlier {
         let ids: Vec<String> = later_task_ids.iter().map(TaskId::to_string).collect();
@@ -105,12 +109,18 @@ fn busy() -> TurnError {
     )
 }
 
-fn lock(root: &Root, conversation: &Session) -> Result<ConversationLock, TurnError> {
+/// Puts the claim of a task that is there back into its conversation.
+///
+/// # Errors
+/// Those of the store; `session_busy` when the conversation is locked for too long.
+pub(crate) fn restore(root: &Root, task: TaskId, prior: &PriorSession) -> Result<(), TurnError> {
+    lock(root, &prior.provider, &prior.conversation_id)?.claim(task).at(Stage::ValidateContinuation)
+}
+
+fn lock(root: &Root, provider: &ProfileId, conversation: &str) -> Result<ConversationLock, TurnError> {
     let deadline = Instant::now() + CONVERSATION_LOCK_PATIENCE;
     loop {
-        let lock = root
-            .try_lock_conversation(&conversation.provider, &conversation.conversation_id)
-            .at(Stage::ValidateContinuation)?;
+        let lock = root.try_lock_conversation(provider, conversation).at(Stage::ValidateContinuation)?;
         match lock {
             Some(lock) => return Ok(lock),
             None if Instant::now() >= deadline => return Err(busy()),

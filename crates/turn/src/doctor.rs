@@ -2,6 +2,7 @@
 //! a trial of the file system that removes itself; with it, what is derived is put right. Records are never touched.
 
 mod derived;
+mod directories;
 mod file_system;
 mod host;
 mod journal;
@@ -15,6 +16,7 @@ use record::answer::truncated;
 use record::health::{Check, CheckStatus};
 use store::{Root, StoreError};
 
+use self::directories::Restored;
 use crate::context::Context;
 use crate::limits::{CHECKS_OF_A_KIND_MAX_COUNT, DETAIL_MAX_BYTES};
 
@@ -53,9 +55,11 @@ pub fn doctor(context: &Context, repair: bool, progress: &mut dyn FnMut(u64)) ->
     checks.push(Check::new("root", CheckStatus::Ok, format!("{}, id {}", root.path(), root.id())));
     checks.extend(file_system::of_path(context.root.as_path()));
     checks.extend(file_system::tried(&root));
+    let restored = repair.then(|| Restored::all_but_leases(&root));
     checks.extend(supervision::checks(context, &root));
     let census = records::take(&root, progress);
     checks.extend(census.checks());
+    checks.push(directories::check(&root, &census, restored));
     checks.extend(derived::checks(&root, &census, repair));
     checks.push(journal::check(&root, &census, repair));
     Health { root_id: Some(root.id()), checks }
@@ -68,6 +72,8 @@ fn unopened(context: &Context, error: &StoreError) -> Check {
             CheckStatus::Ok,
             format!("{} is not there yet; the first dispatch makes it", context.root),
         ),
+        error if error.is_damage() => Check::new("root", CheckStatus::Failed, error.to_string())
+            .with_fix("put it back as it was, from a copy if need be: nothing here can make tasks again"),
         error => Check::new("root", CheckStatus::Failed, error.to_string()),
     }
 }

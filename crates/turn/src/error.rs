@@ -41,7 +41,11 @@ impl TurnError {
             _ => NextAction::StopAndReport,
         };
         let mut answer = answer;
-        if self.code == FailureCode::TaskNotFound || answer.task_record == Some(TaskRecord::NotCreated) {
+        let is_missing = match answer.task_record {
+            Some(record) => record == TaskRecord::NotCreated,
+            None => self.code == FailureCode::TaskNotFound,
+        };
+        if is_missing {
             // There is no task, so nothing else can be said of it either.
             answer.admission = Admission::NotAdmitted;
             answer.publication = Publication::None;
@@ -60,6 +64,7 @@ fn is_about_the_request(code: FailureCode) -> bool {
             | FailureCode::WorkspaceInvalid
             | FailureCode::RootInvalid
             | FailureCode::UnsupportedOption
+            | FailureCode::ContinuationUnavailable
             | FailureCode::UnsupportedContinuation
             | FailureCode::FenceUnavailable
             | FailureCode::LimitUnavailable

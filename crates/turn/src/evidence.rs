@@ -15,7 +15,6 @@ use record::words::{Launched, ReasonCode, StopCause};
 use store::{Created, Import, Loaded, Root, RunLock, StoreError, Task};
 
 use crate::context::now;
-use crate::ground::is_damage;
 use crate::limits::{SEAL_PATIENCE, SLOW_RHYTHM, SWEEP_PATIENCE};
 use crate::recover::{Licence, licence};
 use crate::runner::journal;
@@ -167,7 +166,7 @@ pub(crate) fn unless_damaged<R>(
 ) -> Result<(Option<Loaded<R>>, bool), StoreError> {
     match read {
         Ok(record) => Ok((record, false)),
-        Err(error) if is_damage(&error) => Ok((None, true)),
+        Err(error) if error.is_damage() => Ok((None, true)),
         Err(error) => Err(error),
     }
 }

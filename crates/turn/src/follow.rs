@@ -12,6 +12,7 @@ use record::history::LogStream;
 use record::outcome::Outcome;
 use store::{Root, Task};
 
+use crate::activity::Comparison;
 use crate::changes::Changes;
 use crate::context::Context;
 use crate::error::{At, TurnError};
@@ -36,6 +37,7 @@ pub struct LogFollower<'a> {
     changes: Changes,
     offsets: [u64; 2],
     answer: Answer,
+    has_ended: bool,
     looked_at: Instant,
 }
 
@@ -56,8 +58,8 @@ impl<'a> LogFollower<'a> {
             changes.watch_content(raw);
         }
         let offsets = STREAMS.map(|stream| tail_max_bytes.map_or(0, |most| tail_offset(&task, stream, most)));
-        let answer = observe::logs(context, id);
-        Ok(Self { context, task, changes, offsets, answer, looked_at: Instant::now() })
+        let answer = look(context, id);
+        Ok(Self { context, task, changes, offsets, answer, has_ended: false, looked_at: Instant::now() })
     }
 
     /// Whether each stream begins behind its beginning.
@@ -67,12 +69,20 @@ impl<'a> LogFollower<'a> {
 
     /// Looks whether the task has an outcome, so that nothing more will be written, and does what an observer owes it.
     pub fn has_ended(&mut self) -> bool {
+        if self.has_ended {
+            return true;
+        }
         let has_outcome = self.answer.outcome.is_none() && matches!(self.task.read::<Outcome>(), Ok(Some(_)));
         if has_outcome || self.looked_at.elapsed() >= WATCH_RHYTHM {
-            self.answer = observe::logs(self.context, self.task.id());
+            self.answer = look(self.context, self.task.id());
             self.looked_at = Instant::now();
         }
-        self.answer.outcome.is_some() || self.answer.failure.is_some()
+        self.has_ended = self.answer.outcome.is_some() || self.answer.failure.is_some();
+        if self.has_ended {
+            // Only now are the files what they stay.
+            self.answer = observe::logs(self.context, self.task.id());
+        }
+        self.has_ended
     }
 
     /// What the last look told.
@@ -110,6 +120,11 @@ impl<'a> LogFollower<'a> {
     pub fn wait(&self, output: BorrowedFd<'_>) -> bool {
         self.changes.wait_for_reader(WATCH_RHYTHM, output)
     }
+}
+
+/// How the task stands; its files are not looked at.
+fn look(context: &Context, id: TaskId) -> Answer {
+    observe::answer_for("logs", context, id, Comparison::Nothing, |_, _| Ok(()))
 }
 
 fn read_at(file: &mut File, offset: u64) -> std::io::Result<Vec<u8>> {

@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use record::answer::{Answer, Continuation, TaskRecord};
 use record::failure::Stage;
-use record::words::{ContinuationMode, Fence};
+use record::words::{Admission, ContinuationMode, Fence};
 use record::{Span, TaskId};
-use store::Root;
+use store::{Root, StoreError};
 
 use crate::admit;
 use crate::asked::{BriefSource, DispatchInput};
@@ -41,14 +41,10 @@ pub struct ContinueInput {
 
 /// Admits a new task on the conversation of its predecessor, with the predecessor's provider, mode, workspace and limits.
 pub fn continue_task(context: &Context, input: ContinueInput, announce: &mut dyn FnMut(TaskId)) -> Answer {
-    let parent = input.task;
+    let (parent, id) = (input.task, input.id);
     let mut answer = match inherit(context, input) {
         Ok(input) => admit::answer_to("continue", context, input, announce),
-        Err(error) => {
-            let mut answer = Answer::new("continue");
-            answer.task_record = Some(TaskRecord::NotCreated);
-            error.into_answer(answer)
-        }
+        Err(error) => error.into_answer(not_asked_for(context, id)),
     };
     answer.parent_task_id = Some(parent);
     answer.continuation.get_or_insert(Continuation {
@@ -57,6 +53,21 @@ pub fn continue_task(context: &Context, input: ContinueInput, announce: &mut dyn
         predecessor_task_id: Some(parent),
         continue_command: None,
         reason: answer.error.clone(),
+    });
+    answer
+}
+
+/// What is known of the new task when nothing could be asked for. Its id may have a task from an earlier call.
+fn not_asked_for(context: &Context, id: Option<TaskId>) -> Answer {
+    let mut answer = Answer::new("continue");
+    answer.task_id = id;
+    answer.task_record = Some(match id.map(|id| Root::open(&context.root).and_then(|root| root.task(id))) {
+        None | Some(Ok(None) | Err(StoreError::NotFound { .. })) => TaskRecord::NotCreated,
+        Some(Ok(Some(_))) => {
+            answer.admission = Admission::Admitted;
+            TaskRecord::Created
+        }
+        Some(Err(_)) => TaskRecord::Unknown,
     });
     answer
 }

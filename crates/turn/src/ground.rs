@@ -36,11 +36,6 @@ pub(crate) enum Found {
     Ruined(StoreError),
 }
 
-/// Whether trying again can not help: the record is there, and is not what it must be.
-pub(crate) fn is_damage(error: &StoreError) -> bool {
-    matches!(error, StoreError::Damaged { .. } | StoreError::IdentityMismatch { .. })
-}
-
 /// Reads the three records.
 ///
 /// # Errors
@@ -70,7 +65,7 @@ fn sound<R: TaskRecord>(task: &Task) -> Result<Result<Loaded<R>, StoreError>, St
             let path = task.path().join(R::FILE);
             Ok(Err(StoreError::Damaged { path, why: "is missing".to_owned() }))
         }
-        Err(error) if is_damage(&error) => Ok(Err(error)),
+        Err(error) if error.is_damage() => Ok(Err(error)),
         Err(error) => Err(error),
     }
 }

@@ -5,6 +5,7 @@
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
+use memchr::memmem::Finder;
 use record::event::{Event, EventKind};
 use record::failure::Stage;
 use record::history::{ListedTask, Listing, TaskState};
@@ -104,10 +105,10 @@ impl<'a> Search<'a> {
     }
 
     /// Takes tasks from the end of the journal until there are enough; answers whether it was read to its beginning.
-    fn walk(&mut self, journal: JournalBackwards) -> Result<bool, TurnError> {
+    fn walk(&mut self, mut journal: JournalBackwards) -> Result<bool, TurnError> {
         let mut reasons = HashMap::new();
-        for event in journal {
-            let event = event.at(Stage::ObserveTask)?;
+        let lines = Lines::of(self.input);
+        while let Some(event) = journal.next_of(|line| lines.may_matter(line)).at(Stage::ObserveTask)? {
             match event.event {
                 EventKind::Published => {
                     reasons.insert(event.task_id, event.detail);
@@ -197,6 +198,28 @@ impl<'a> Search<'a> {
         found.sort_by_key(|task| std::cmp::Reverse((task.admitted_at, task.task_id)));
         found.truncate(self.input.limit);
         found
+    }
+}
+
+/// Which lines of the journal are worth decoding: half of them or less.
+struct Lines {
+    admitted: Finder<'static>,
+    /// Where it matters how tasks ended.
+    published: Option<Finder<'static>>,
+}
+
+impl Lines {
+    fn of(input: &ListInput) -> Self {
+        let finder = |kind: EventKind| Finder::new(&format!("\"event\":\"{kind}\"")).into_owned();
+        Self {
+            admitted: finder(EventKind::Admitted),
+            published: input.state.map(|_| finder(EventKind::Published)),
+        }
+    }
+
+    fn may_matter(&self, line: &[u8]) -> bool {
+        let has = |finder: &Finder<'_>| finder.find(line).is_some();
+        has(&self.admitted) || self.published.as_ref().is_some_and(has)
     }
 }
 

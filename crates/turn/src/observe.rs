@@ -5,18 +5,18 @@ use record::failure::{FailureCode, NextAction, Stage};
 use record::launch::{Launch, Running};
 use record::outcome::Outcome;
 use record::request::Request;
-use record::seal::Seal;
+use record::seal::{ManifestEntry, Seal};
 use record::submission::Submission;
 use record::words::{Admission, Liveness, Permission, Publication, ReasonCode, SupervisorKind, Verdict};
 use record::{AbsolutePath, ProfileId, Span, TaskId, Timestamp};
-use store::{PayloadName, Root, Task};
+use store::{Loaded, PayloadName, Root, Task};
 use supervise::{SuperviseError, Supervisor};
 
 use crate::activity::Comparison;
 use crate::context::Context;
 use crate::error::{At, TurnError};
 use crate::evidence::unless_damaged;
-use crate::ground::{self, Found, is_damage};
+use crate::ground::{self, Found};
 use crate::launch;
 use crate::recover::{Licence, Place, licence, place, where_launched};
 use crate::{activity, damaged, rescue, stop, stopped, streams};
@@ -66,11 +66,29 @@ pub fn status(context: &Context, id: TaskId) -> Answer {
     answer_for("status", context, id, Comparison::Sample, |_, _| Ok(()))
 }
 
-/// The raw evidence of a task.
+/// The raw evidence of a task. What the seal names is compared with it.
 pub fn logs(context: &Context, id: TaskId) -> Answer {
     answer_for("logs", context, id, Comparison::Nothing, |task, answer| {
-        answer.raw = Some(raw_files(task)?);
-        Ok(())
+        let outcome = answer.outcome.as_deref();
+        let files = raw_files(task, |seal, entry| {
+            // Another seal than the one that was judged proves nothing.
+            outcome.is_none_or(|outcome| outcome.evidence_sha256 == seal.sha256)
+                && streams::is_as_sealed(task, entry, outcome.is_none()).unwrap_or(false)
+        })?;
+        let altered = files.iter().find(|file| file.sha256.is_some() && !file.sealed);
+        let complaint = altered.map(|file| format!("{} is not what the seal names", file.path));
+        answer.raw = Some(files);
+        let is_said = |outcome: &Outcome| outcome.reason.code == ReasonCode::EvidenceDamaged;
+        match complaint {
+            // Asked last: retention may have come by in between.
+            Some(complaint)
+                if !answer.outcome.as_deref().is_some_and(is_said)
+                    && !task.is_pruned().at(Stage::ObserveTask)? =>
+            {
+                Err(TurnError::new(FailureCode::EvidenceDamaged, Stage::ObserveTask, complaint))
+            }
+            _ => Ok(()),
+        }
     })
 }
 
@@ -158,7 +176,7 @@ fn can_end(task: &Task) -> Result<(), TurnError> {
         _ => is_locked.map(drop),
     };
     match complaint {
-        Err(error) if is_damage(&error) && damaged::something_runs(task) => Ok(()),
+        Err(error) if error.is_damage() && damaged::something_runs(task) => Ok(()),
         complaint => complaint.at(Stage::ObserveTask),
     }
 }
@@ -273,24 +291,24 @@ fn undetermined(task: &Task) -> Option<String> {
     ))
 }
 
-/// The raw files of a task: from the manifest when sealed, else what is there.
-pub(crate) fn raw_files(task: &Task) -> Result<Vec<RawFile>, TurnError> {
+/// The raw files of a task: from the manifest when sealed, else what is there. `is_sealed` compares a file with what the seal
+/// says of it.
+pub(crate) fn raw_files(
+    task: &Task,
+    is_sealed: impl Fn(&Loaded<Seal>, &ManifestEntry) -> bool,
+) -> Result<Vec<RawFile>, TurnError> {
     if let Some(seal) = task.read_apart::<Seal>().at(Stage::ObserveTask)? {
-        return Ok(seal
-            .record
-            .manifest
-            .iter()
-            .map(|entry| {
-                let path = task.path().join(&entry.path);
-                RawFile {
-                    available: path.is_file(),
-                    path: path.display().to_string(),
-                    sealed: true,
-                    size: Some(entry.size),
-                    sha256: Some(entry.sha256),
-                }
-            })
-            .collect());
+        let file = |entry: &ManifestEntry| {
+            let size = streams::raw_size(task, entry.path.strip_prefix("raw/").unwrap_or(&entry.path));
+            RawFile {
+                path: task.path().join(&entry.path).display().to_string(),
+                available: size.is_some(),
+                sealed: is_sealed(&seal, entry),
+                size: size.or(Some(entry.size)),
+                sha256: Some(entry.sha256),
+            }
+        };
+        return Ok(seal.record.manifest.iter().map(file).collect());
     }
     Ok(["stderr", "stdout"]
         .iter()

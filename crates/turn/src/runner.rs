@@ -19,7 +19,7 @@ use store::{Loaded, Root, RunLock, StoreError, Task};
 
 use crate::context::{Context, now};
 use crate::evidence::{Ended, Sealing, bring_to_seal, seal};
-use crate::ground::{self, Found, Ground, is_damage};
+use crate::ground::{self, Found, Ground};
 use crate::launch::{LaunchInput, Launched, launch};
 use crate::lease::Lease;
 use crate::limits::{RUN_LOCK_PATIENCE, RUN_LOCK_RHYTHM};
@@ -188,7 +188,7 @@ impl Work<'_> {
         };
         let brief = match self.task.brief() {
             Ok(brief) => brief,
-            Err(error) if is_damage(&error) => {
+            Err(error) if error.is_damage() => {
                 return Ok(Ended::not_started(ReasonCode::EvidenceDamaged, error.to_string()));
             }
             Err(error) => return Err(error.into()),

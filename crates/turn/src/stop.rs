@@ -14,7 +14,6 @@ use store::{Created, Root, StoreError, Task};
 use crate::activity::Comparison;
 use crate::context::{Context, now};
 use crate::error::{At, TurnError};
-use crate::ground::is_damage;
 use crate::limits::{CANCEL_PATIENCE, RUN_LOCK_RHYTHM};
 use crate::observe;
 use crate::recover::{Place, place};
@@ -28,7 +27,7 @@ use crate::runner::{cancel_before_launch, end_as_lost, journal};
 pub(crate) fn is_requested(task: &Task) -> Result<bool, StoreError> {
     match task.read::<StopRequest>() {
         Ok(request) => Ok(request.is_some()),
-        Err(error) if is_damage(&error) => Ok(true),
+        Err(error) if error.is_damage() => Ok(true),
         Err(error) => Err(error),
     }
 }

@@ -4,11 +4,27 @@ use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::time::{Duration, SystemTime};
 
-use store::Task;
+use record::Sha256Digest;
+use record::seal::ManifestEntry;
+use store::{StoreError, Task};
 
 /// Size in bytes of a file of `raw/`; `None` when it is not there.
 pub(crate) fn raw_size(task: &Task, name: &str) -> Option<u64> {
     Some(raw(task, name)?.metadata().ok()?.len())
+}
+
+/// Whether a file of `raw/` has the length and the digest that a seal names.
+///
+/// # Errors
+/// It can not be read.
+pub(crate) fn is_as_sealed(task: &Task, entry: &ManifestEntry, is_open: bool) -> Result<bool, StoreError> {
+    let name = entry.path.strip_prefix("raw/").unwrap_or(&entry.path);
+    let Some(file) = task.open_raw(name)? else { return Ok(false) };
+    // It is cut after it is sealed and before the outcome.
+    let length = if is_open && entry.cut_from.is_some() { entry.size } else { u64::MAX };
+    let found = Sha256Digest::of_reader(file.take(length))
+        .map_err(|source| StoreError::Io { path: task.raw_path(name), source })?;
+    Ok(found == (entry.sha256, entry.size))
 }
 
 /// Time since a file of `raw/` was last written; zero when the clock ran backwards.

@@ -156,6 +156,50 @@ fn a_directory_that_has_the_name_of_a_program() {
 }
 
 #[test]
+fn what_is_not_ours_is_left_alone() {
+    type Put = fn(&Path);
+    let put: [Put; 4] = [
+        |place| fs::write(place, "somebody's own").expect("a file"),
+        |place| symlink("/bin/echo", place).expect("a link"),
+        |place| symlink("/nowhere", place).expect("a dead link"),
+        // Another folder of the same name.
+        |place| symlink("../.delegation-layer/1.2.3/bin/delegate", place).expect("a link"),
+    ];
+    for name in ["delegate", "delegate-run", "delegation-route"] {
+        for put in put {
+            let world = World::new();
+            let directory = world.default_directory();
+            fs::create_dir_all(&directory).expect("a directory");
+            put(&directory.join(name));
+            let before = directory.join(name).read_link().ok();
+            let ran = world.install([""; 0]);
+            assert_eq!(ran.code, 1, "{ran:?}");
+            assert!(ran.stderr.contains(&format!("{name} was not put there by this installer")), "{ran:?}");
+            assert!(ran.stderr.contains("DELEGATE_REPLACE=1"), "{ran:?}");
+            assert_eq!(names(&directory), [name], "{ran:?}");
+            assert_eq!(directory.join(name).read_link().ok(), before);
+            if before.is_none() {
+                let text = fs::read_to_string(directory.join(name)).expect("it is still there");
+                assert_eq!(text, "somebody's own");
+            }
+            assert!(world.is_tidy());
+        }
+    }
+}
+
+#[test]
+fn a_release_on_this_machine_leads_nowhere_else() {
+    let elsewhere = World::new();
+    for path in ["/latest/download/checksums.txt".to_owned(), archive()] {
+        let lead_away = |world: &World| {
+            world.server.redirect(&path, &format!("{}{path}", elsewhere.server.url()));
+        };
+        with_every_downloader(lead_away, "could not download");
+    }
+    assert!(elsewhere.server.requests().is_empty(), "{:?}", elsewhere.server.requests());
+}
+
+#[test]
 fn a_program_that_does_not_run_here() {
     let world = World::empty();
     world.publish(VERSION, "#!/bin/sh\necho 'version GLIBC_2.99 not found' >&2\nexit 1\n");

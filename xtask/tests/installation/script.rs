@@ -67,15 +67,33 @@ fn what_somebody_damaged_is_put_right() {
 }
 
 #[test]
-fn a_plain_file_and_a_dead_link_are_replaced() {
+fn the_same_programs_as_plain_files_are_replaced() {
+    let world = World::new();
+    let directory = world.default_directory();
+    fs::create_dir_all(&directory).expect("a directory");
+    for name in ["delegate", "delegate-run"] {
+        fs::copy(world.programs_of(VERSION).join(name), directory.join(name)).expect("a copy");
+    }
+    let ran = world.install([""; 0]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(directory.join("delegate").is_symlink());
+    assert_eq!(world.printed_by(&directory.join("delegate")), "delegate 1.2.3 with 1.2.3");
+}
+
+#[test]
+fn what_is_not_ours_is_replaced_when_that_is_wanted() {
     let world = World::new();
     let directory = world.default_directory();
     fs::create_dir_all(&directory).expect("a directory");
     fs::write(directory.join("delegate"), "an older one").expect("a file");
     symlink("/nowhere", directory.join("delegate-run")).expect("a link");
-    let ran = world.install([""; 0]);
+    let ran = run(world.installer([""; 0]).env("DELEGATE_REPLACE", "1"));
     assert_eq!(ran.code, 0, "{ran:?}");
     assert_eq!(world.printed_by(&directory.join("delegate")), "delegate 1.2.3 with 1.2.3");
+    // From here on they are ours.
+    world.publish("2.0.0", "#!/bin/sh\necho second VERSION\n");
+    assert_eq!(world.install([""; 0]).code, 0);
+    assert_eq!(world.printed_by(&directory.join("delegate")), "second 2.0.0");
 }
 
 #[test]

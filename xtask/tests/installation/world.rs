@@ -75,8 +75,8 @@ impl World {
     pub(crate) fn only_with(&mut self, downloader: Option<&str>) -> bool {
         let directory = self.at("only");
         fs::create_dir(&directory).expect("a directory");
-        let usual = "sh uname mktemp grep wc cut sed tar gzip mkdir rmdir cp mv ln rm find diff cat sha256sum dirname \
-                     readlink";
+        let usual = "sh uname mktemp grep wc cut sed tar gzip mkdir rmdir cp mv ln rm find diff cmp cat sha256sum \
+                     dirname readlink";
         for name in usual.split_whitespace() {
             symlink(find(name).unwrap_or_else(|| panic!("no {name}")), directory.join(name)).expect(name);
         }

@@ -34,16 +34,19 @@ use values::profile_id;
 /// What a newcomer reads below the list of commands.
 const FIRST_STEPS: &str = "\
 First steps:
-  delegate quickstart                 a whole turn on this directory, offline, and what it leaves behind
-  delegate providers                  whom work can be given to
-  echo 'Where does this program start?' | delegate dispatch --provider codex:exec --brief - --cwd \"$PWD\" --wait
-  delegate list                       the newest tasks, and how they stand
-  delegate status ID                  look at a task, from any process, at any time
+  delegate quickstart     a whole turn on this directory, offline
+  delegate providers      whom work can be given to
+  delegate list           the newest tasks, and how they stand
+  delegate status ID      look at a task, from any process, at any time
 
-Durations are written 90s, 30m or 1h30m; sizes as bytes, or with KiB, MiB or GiB.
-Environment: DELEGATE_ROOT and DELEGATE_SUPERVISOR stand for the flags; DELEGATE_SLOTS bounds what runs at once.
-Exit codes: 0 done, 1 operational fault, 2 invalid or unsupported request, 3 not ended when the watch was over,
-4 ended with a rejected outcome.";
+  echo 'Where does this program start?' |
+    delegate dispatch --provider codex:exec --brief - --cwd \"$PWD\" --wait
+
+Durations are written 90s, 30m or 1h30m; sizes as bytes, or with KiB, MiB or
+GiB. DELEGATE_ROOT and DELEGATE_SUPERVISOR stand for the flags; DELEGATE_SLOTS
+bounds what runs at once.
+Exit codes: 0 done, 1 operational fault, 2 invalid or unsupported request,
+3 not ended when the watch was over, 4 ended with a rejected outcome.";
 
 /// The command line of `delegate`.
 #[derive(Debug, Parser)]

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 
 use record::words::{Permission, SupervisorKind};
 
-use super::{Command, Ended, Globals, help, parse, parse_runner};
+use super::{Command, Ended, Globals, built, help, parse, parse_runner};
+use crate::limits::HELP_COLUMNS;
 
 const ID: &str = "0123456789abcdef0123456789abcdef";
 const OTHER: &str = "fedcba9876543210fedcba9876543210";
@@ -278,5 +279,68 @@ fn the_runner_takes_a_root_and_a_task() {
     for line in ["", "ID", "--root /r", "--root /r ID OTHER", "--root /r --root /r ID"] {
         let ended = parse_runner(&words(line));
         assert!(matches!(ended, Err(Ended::Usage { .. })), "{line}");
+    }
+}
+
+#[test]
+fn help_and_usage_fit_a_terminal() {
+    let program = built();
+    let words = program.get_subcommands().map(|command| command.get_name().to_owned());
+    let mut texts: Vec<String> = words.map(|word| help(Some(&word)).unwrap()).collect();
+    texts.push(help(None).unwrap());
+    texts.extend(["dispatch", "status", "bogus", "list --state x"].map(|line| refused(line).2));
+    for text in texts {
+        for line in anstream::adapter::strip_str(&text).to_string().lines() {
+            assert!(line.chars().count() <= HELP_COLUMNS, "{line}");
+        }
+    }
+}
+
+#[test]
+fn the_usage_of_a_command_names_everything_that_it_needs() {
+    for command in built().get_subcommands_mut() {
+        let usage = command.render_usage().to_string();
+        let required = command.get_arguments().filter(|argument| argument.is_required_set());
+        let either = command.get_groups().filter(|group| group.is_required_set());
+        let either = either.flat_map(|group| group.get_args()).map(|id| id.as_str().to_owned());
+        let names = required.map(|argument| {
+            argument
+                .get_long()
+                .map_or_else(|| argument.get_value_names().unwrap_or_default()[0].to_string(), str::to_owned)
+        });
+        for name in names.chain(either) {
+            assert!(usage.contains(&name), "{name}: {usage}");
+        }
+    }
+    let (_, error, text) = refused("dispatch --brief b.md --cwd /w");
+    assert!(error.contains("--provider") && error.contains("--auto"), "{error}");
+    assert!(text.contains("(--provider <NAME> | --auto)"), "{text}");
+}
+
+#[test]
+fn what_is_too_large_is_told_the_most() {
+    let lines = [
+        (DISPATCH, &["--budget", "--native-timeout", "--first-output", "--start-by", "--lease-wait"][..]),
+        (&format!("{DISPATCH} --wait"), &["--watch"]),
+        ("continue --task ID", &["--budget", "--native-timeout"]),
+        ("continue --task ID --wait", &["--watch"]),
+        ("preflight --provider codex:exec --cwd /w", &["--budget", "--native-timeout"]),
+        ("collect ID", &["--watch"]),
+        ("wait ID", &["--watch"]),
+        ("cancel ID", &["--watch"]),
+        ("list", &["--since"]),
+        ("prune", &["--older-than"]),
+    ];
+    for (line, flags) in lines {
+        for (flag, value) in flags.iter().flat_map(|flag| [(flag, "99999999999d"), (flag, "99999999999h")]) {
+            let (_, error, _) = refused(&format!("{line} {flag} {value}"));
+            assert!(error.contains(flag) && error.contains("at most 2562047h"), "{error}");
+        }
+    }
+    for (flag, value) in
+        [("--max-output", "99999999999GiB"), ("--memory", "99999999999GiB"), ("--memory", "1TiB")]
+    {
+        let (_, error, _) = refused(&format!("{DISPATCH} {flag} {value}"));
+        assert!(error.contains(flag) && error.contains("at most 17179869183GiB"), "{error}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{ArgGroup, Args};
 use record::limits::{BUDGET_DEFAULT_SECONDS, LEASE_WAIT_DEFAULT_SECONDS, OUTPUT_DEFAULT_BYTES};
 use record::words::{Fence, Permission};
 use record::{ByteSize, ProfileId, Span, TaskId};
@@ -10,14 +10,23 @@ use record::{ByteSize, ProfileId, Span, TaskId};
 use super::Globals;
 use super::values::{profile_id, words};
 
+/// How `dispatch` is used, in lines that fit a terminal.
+const DISPATCH_USAGE: &str = "\
+delegate dispatch [OPTIONS] --brief <FILE> --cwd <ABS>
+                         (--provider <NAME> | --auto)";
+
 /// Arguments of `dispatch`.
 #[derive(Clone, Debug, Args)]
+#[command(
+    override_usage = DISPATCH_USAGE,
+    group = ArgGroup::new("worker").args(["provider", "auto"]).required(true)
+)]
 pub(crate) struct Dispatch {
     /// The profile that does the work, such as codex:exec
-    #[arg(long, value_name = "NAME", value_parser = profile_id, allow_hyphen_values = true, required_unless_present = "auto")]
+    #[arg(long, value_name = "NAME", value_parser = profile_id, allow_hyphen_values = true)]
     pub(crate) provider: Option<ProfileId>,
     /// Take the first profile that can serve the request now
-    #[arg(long, conflicts_with_all = ["provider", "resume_task"])]
+    #[arg(long, conflicts_with = "resume_task")]
     auto: bool,
     /// File with the task in words; - reads standard input
     #[arg(long, value_name = "FILE", allow_hyphen_values = true)]

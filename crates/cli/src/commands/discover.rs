@@ -11,6 +11,7 @@ use record::words::Permission;
 use record::{ByteSize, ProfileId, Span};
 use turn::{BriefSource, DispatchInput};
 
+use super::fitted;
 use crate::arguments::{Capabilities, Globals, Lane, Mode, Models, Preflight, Wishes};
 use crate::context;
 use crate::exit::{self, Exit};
@@ -24,7 +25,7 @@ pub(super) fn providers(globals: &Globals) -> io::Result<Exit> {
     if globals.json {
         output::json(&ProvidersAnswer { schema_version: 1, command: "providers".to_owned(), providers })?;
     } else {
-        output::text(&catalogue::providers(&providers))?;
+        output::text(&fitted(&catalogue::providers(&providers)))?;
     }
     Ok(Exit::Done)
 }
@@ -45,7 +46,7 @@ pub(super) fn capabilities(globals: &Globals, arguments: &Capabilities) -> io::R
     } else {
         match error {
             Some(error) => output::error(&error),
-            None => output::text(&catalogue::capability(&capability))?,
+            None => output::text(&fitted(&catalogue::capability(&capability)))?,
         }
     }
     Ok(failure.map_or(Exit::Done, |failure| exit::of_failure(failure.code)))
@@ -67,7 +68,7 @@ pub(super) fn preflight(globals: &Globals, arguments: &Preflight) -> io::Result<
     let answer = turn::preflight(&setting.context, &input);
     drop(patience);
     super::print(globals, &answer, || {
-        answer.capability.as_ref().map(catalogue::capability).unwrap_or_default()
+        fitted(&answer.capability.as_ref().map(catalogue::capability).unwrap_or_default())
     })?;
     // Whatever is wrong, the request can not be served here and now.
     Ok(if answer.failure.is_some() { Exit::Invalid } else { Exit::Done })
@@ -106,7 +107,7 @@ pub(super) fn models(globals: &Globals, arguments: &Models) -> io::Result<Exit> 
             catalogue,
         })?;
     } else {
-        output::text(&catalogue::models(&catalogue))?;
+        output::text(&fitted(&catalogue::models(&catalogue)))?;
     }
     Ok(exit)
 }

@@ -9,7 +9,7 @@ use record::failure::{FailureCode, Stage};
 use record::limits::BRIEF_MAX_BYTES;
 use turn::{BriefSource, ContinueInput, DispatchInput};
 
-use super::{fail, follow, print};
+use super::{fail, fitted, follow, print};
 use crate::arguments::{Continue, Dispatch, Following, Globals};
 use crate::context::{self, Place, Setting};
 use crate::exit::{self, Exit};
@@ -25,7 +25,9 @@ pub(super) fn run(globals: &Globals, arguments: &Dispatch) -> io::Result<Exit> {
     let prepared = context::open(globals).and_then(|setting| Ok((setting, input(arguments)?)));
     let (Setting { context, place }, input) = match prepared {
         Ok(prepared) => prepared,
-        Err(refusal) => return fail(globals, &refusal.answer("dispatch")),
+        Err(refusal) => {
+            return fail(globals, &Answer { task_id: arguments.id, ..refusal.answer("dispatch") });
+        }
     };
     let mut patience = Some(Patience::on_stderr(globals.json, PREPARING.to_owned()));
     let dispatched = turn::dispatch(&context, input, &mut |id| announce(id, &mut patience));
@@ -38,7 +40,10 @@ pub(super) fn go_on(globals: &Globals, arguments: &Continue) -> io::Result<Exit>
     let prepared = context::open(globals).and_then(|setting| Ok((setting, continue_input(arguments)?)));
     let (Setting { context, place }, input) = match prepared {
         Ok(prepared) => prepared,
-        Err(refusal) => return fail(globals, &refusal.answer("continue")),
+        Err(refusal) => {
+            let (task_id, parent_task_id) = (arguments.id, Some(arguments.task));
+            return fail(globals, &Answer { task_id, parent_task_id, ..refusal.answer("continue") });
+        }
     };
     let mut patience = Some(Patience::on_stderr(globals.json, PREPARING.to_owned()));
     let dispatched = turn::continue_task(&context, input, &mut |id| announce(id, &mut patience));
@@ -63,7 +68,7 @@ fn follow(
 ) -> io::Result<Exit> {
     let followed = dispatched.task_id.filter(|_| dispatched.failure.is_none() && following.wait);
     let Some(id) = followed else {
-        print(globals, &dispatched, || human::answer::dispatched(&dispatched, place))?;
+        print(globals, &dispatched, || fitted(&human::answer::dispatched(&dispatched, place)))?;
         return Ok(exit::of_look(&dispatched));
     };
     let limit = following.watch.map(record::Span::duration);

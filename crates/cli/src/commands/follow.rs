@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Seek, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -71,7 +71,9 @@ pub(super) fn conclude(globals: &Globals, ended: &Answer, place: &Place) -> io::
         }
     };
     if ended.publication == Publication::Committed {
-        show(&mut file)?;
+        if !show(&mut file)? {
+            output::end_open_line();
+        }
     } else {
         // Nobody but a person reads this stream, so a fault on it is none.
         let _ = safe::copy(&mut file, &mut io::stderr().lock());
@@ -83,14 +85,21 @@ pub(super) fn conclude(globals: &Globals, ended: &Answer, place: &Place) -> io::
     Ok(exit::of_watch(ended))
 }
 
-/// Writes an answer to standard output: as it is, or made safe where a terminal would obey it.
-pub(super) fn show(file: &mut File) -> io::Result<()> {
+/// Writes an answer to standard output: as it is, or made safe where a terminal would obey it. Returns whether its last line is
+/// ended.
+pub(super) fn show(file: &mut File) -> io::Result<bool> {
     let mut stdout = io::stdout().lock();
     if output::stdout_is_terminal() {
-        return safe::copy(file, &mut stdout);
+        safe::copy(file, &mut stdout)?;
+        return Ok(true);
     }
-    io::copy(file, &mut stdout)?;
-    stdout.flush()
+    let length = io::copy(file, &mut stdout)?;
+    stdout.flush()?;
+    let mut last = [b'\n'];
+    if let Some(place) = length.checked_sub(1) {
+        file.read_exact_at(&mut last, place)?;
+    }
+    Ok(last == *b"\n")
 }
 
 /// Opens a published payload after comparing it with what the outcome says of it.

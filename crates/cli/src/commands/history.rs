@@ -7,7 +7,7 @@ use record::answer::Answer;
 use record::history::Listing;
 use turn::ListInput;
 
-use super::fail_in_a_line;
+use super::{fail_in_a_line, until_unread};
 use crate::arguments::{Events, Globals, List};
 use crate::context::{self, Place, Setting};
 use crate::exit::{self, Exit};
@@ -79,10 +79,15 @@ pub(super) fn events(globals: &Globals, arguments: &Events) -> io::Result<Exit> 
         Ok(Setting { context, .. }) => context,
         Err(refusal) => return fail_in_a_line(globals, &refusal.answer("events")),
     };
-    let mut events = match turn::Events::open(&context, arguments.since.as_deref()) {
+    let events = match turn::Events::open(&context, arguments.since.as_deref()) {
         Ok(events) => events,
         Err(fault) => return fail_in_a_line(globals, &fault.into_answer(Answer::new("events"))),
     };
+    let ended = tell_events(globals, events, arguments.follow);
+    if arguments.follow { until_unread(ended) } else { ended }
+}
+
+fn tell_events(globals: &Globals, mut events: turn::Events, follow: bool) -> io::Result<Exit> {
     let stdout = io::stdout();
     let mut lines = io::BufWriter::new(stdout.lock());
     loop {
@@ -93,7 +98,7 @@ pub(super) fn events(globals: &Globals, arguments: &Events) -> io::Result<Exit> 
             }
             Ok(None) => {
                 lines.flush()?;
-                if !arguments.follow || !events.wait(stdout.as_fd()) {
+                if !follow || !events.wait(stdout.as_fd()) {
                     return Ok(Exit::Done);
                 }
             }

@@ -22,13 +22,19 @@ use crate::output;
 pub(super) fn run(globals: &Globals, arguments: &Logs) -> io::Result<Exit> {
     let context = match context::open(globals) {
         Ok(Setting { context, .. }) => context,
-        Err(refusal) => return fail(globals, &refusal.answer("logs")),
+        Err(refusal) => return fail(globals, &refusal.answer_on(arguments.task, "logs")),
     };
     if arguments.follow {
-        return follow(globals, &context, arguments.task);
+        return super::until_unread(follow(globals, &context, arguments.task));
     }
     let answer = turn::logs(&context, arguments.task);
-    print(globals, &answer, || human::answer::logs(&answer))?;
+    if answer.raw.is_some() && !globals.json {
+        // Shown also when it is damaged.
+        output::text(&human::answer::logs(&answer))?;
+        super::complain(&answer);
+    } else {
+        print(globals, &answer, String::new)?;
+    }
     Ok(exit::of_look(&answer))
 }
 
@@ -36,11 +42,16 @@ fn follow(globals: &Globals, context: &Context, id: TaskId) -> io::Result<Exit> 
     let tail = (!globals.json).then_some(FOLLOW_TAIL_MAX_BYTES);
     let mut follower = match LogFollower::open(context, id, tail) {
         Ok(follower) => follower,
-        Err(fault) => return fail(globals, &fault.into_answer(no_answer(id))),
+        Err(fault) => {
+            let nothing = Answer { task_id: Some(id), ..Answer::new("logs") };
+            return fail(globals, &fault.into_answer(nothing));
+        }
     };
     if follower.skipped() && !globals.json {
         output::remark("…");
     }
+    // The stream whose last line is not ended yet.
+    let mut open = None;
     // Until the first output: then that is what a person wants to see.
     let mut progress = Some(Progress::on_stderr(globals.json));
     loop {
@@ -54,9 +65,10 @@ fn follow(globals: &Globals, context: &Context, id: TaskId) -> io::Result<Exit> 
                 Ok(Some(piece)) => {
                     progress = None;
                     put(globals, id, &piece)?;
+                    open = (!piece.bytes.ends_with(b"\n")).then_some(piece.stream);
                 }
                 Ok(None) => break,
-                Err(fault) => return fail(globals, &fault.into_answer(no_answer(id))),
+                Err(fault) => return fail(globals, &fault.into_answer(follower.answer().clone())),
             }
         }
         if has_ended {
@@ -71,14 +83,15 @@ fn follow(globals: &Globals, context: &Context, id: TaskId) -> io::Result<Exit> 
     if globals.json {
         print(globals, answer, String::new)?;
     } else {
+        match open {
+            Some(LogStream::Stdout) => output::end_open_line(),
+            Some(LogStream::Stderr) => output::remark(""),
+            None => {}
+        }
         output::remark(&format!("task {id}: {}", human::answer::state(answer)));
         super::complain(answer);
     }
     Ok(exit::of_look(answer))
-}
-
-fn no_answer(id: TaskId) -> Answer {
-    Answer { task_id: Some(id), ..Answer::new("logs") }
 }
 
 /// Each stream goes to its own; what steers a terminal is made visible on one.

@@ -21,6 +21,7 @@ use record::failure::{Failure, FailureCode, NextAction, Stage};
 
 use crate::arguments::{self, Command, Ended, Globals, Help};
 use crate::exit::Exit;
+use crate::human::wrap;
 use crate::{exit, human, output};
 
 /// Carries out the command line of `delegate`.
@@ -111,6 +112,11 @@ fn no_such_command(command: &str, json: bool) -> io::Result<Exit> {
     refused(Some(command), error, json)
 }
 
+/// A block of lines for people, as wide as the terminal where there is one.
+fn fitted(block: &str) -> String {
+    wrap::block(block, wrap::columns_of(io::stdout()))
+}
+
 /// Prints the one answer of a command on a task. A failure is the whole answer: in words it goes to standard error.
 fn print(globals: &Globals, answer: &Answer, words: impl FnOnce() -> String) -> io::Result<()> {
     if globals.json {
@@ -130,6 +136,14 @@ fn complain(answer: &Answer) {
     }
     if let Some(failure) = answer.failure {
         output::remark(&format!("next:  {}", human::answer::hint(failure)));
+    }
+}
+
+/// The end of a command that follows something until nobody reads what it prints.
+fn until_unread(ended: io::Result<Exit>) -> io::Result<Exit> {
+    match ended {
+        Err(fault) if fault.kind() == io::ErrorKind::BrokenPipe => Ok(Exit::Done),
+        ended => ended,
     }
 }
 

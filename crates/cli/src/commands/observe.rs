@@ -9,49 +9,49 @@ use record::failure::{FailureCode, Stage};
 use record::limits::{ANSWER_MAX_BYTES, WAIT_TASKS_MAX_COUNT};
 use turn::Until;
 
-use super::{fail, follow, print};
+use super::{fail, fitted, follow, print};
 use crate::arguments::{Cancel, Collect, Globals, OneTask, Wait};
 use crate::context::{self, Setting};
 use crate::exit::{self, Exit};
 use crate::human;
 use crate::{failure::Refusal, output};
 
-/// Opens the surroundings, or prints why not as the answer of `command`.
+/// Opens the surroundings, or prints why not as the answer of `command` on the task.
 macro_rules! opened {
-    ($globals:expr, $command:literal) => {
+    ($globals:expr, $command:literal, $task:expr) => {
         match context::open($globals) {
             Ok(setting) => setting,
-            Err(refusal) => return fail($globals, &refusal.answer($command)),
+            Err(refusal) => return fail($globals, &refusal.answer_on($task, $command)),
         }
     };
 }
 
 /// Carries out `status`.
 pub(super) fn status(globals: &Globals, arguments: &OneTask) -> io::Result<Exit> {
-    let Setting { context, place } = opened!(globals, "status");
+    let Setting { context, place } = opened!(globals, "status", arguments.task);
     let answer = turn::status(&context, arguments.task);
     print(globals, &answer, || {
         let subject = turn::subject(&context, arguments.task);
-        human::answer::status(&answer, subject.as_ref(), &place)
+        fitted(&human::answer::status(&answer, subject.as_ref(), &place))
     })?;
     Ok(exit::of_look(&answer))
 }
 
 /// Carries out `collect`.
 pub(super) fn collect(globals: &Globals, arguments: &Collect) -> io::Result<Exit> {
-    let Setting { context, place } = opened!(globals, "collect");
+    let Setting { context, place } = opened!(globals, "collect", arguments.task);
     let limit = Some(arguments.watch.duration());
     let answer = follow::one(globals, &context, "collect", arguments.task, limit);
     print(globals, &answer, || {
         let subject = turn::subject(&context, arguments.task);
-        human::answer::collected(&answer, subject.as_ref(), &place)
+        fitted(&human::answer::collected(&answer, subject.as_ref(), &place))
     })?;
     Ok(exit::of_watch(&answer))
 }
 
 /// Carries out `cancel`. Only with `--watch` does it wait, and does a rejected outcome count.
 pub(super) fn cancel(globals: &Globals, arguments: &Cancel) -> io::Result<Exit> {
-    let Setting { context, place } = opened!(globals, "cancel");
+    let Setting { context, place } = opened!(globals, "cancel", arguments.task);
     let mut answer = turn::cancel(&context, arguments.task, arguments.declare_lost);
     let limit: Option<Duration> = arguments.watch.map(record::Span::duration);
     if answer.failure.is_none() && limit.is_some() {
@@ -60,7 +60,7 @@ pub(super) fn cancel(globals: &Globals, arguments: &Cancel) -> io::Result<Exit> 
         answer.stop =
             stop.map(|stop| record::answer::StopView { terminated: answer.outcome.is_some(), ..stop });
     }
-    print(globals, &answer, || human::answer::status(&answer, None, &place))?;
+    print(globals, &answer, || fitted(&human::answer::status(&answer, None, &place)))?;
     Ok(match limit {
         Some(_) => exit::of_watch(&answer),
         None => exit::of_look(&answer),

@@ -81,7 +81,11 @@ fn tell(globals: &Globals, setting: &Setting, input: DispatchInput) -> io::Resul
         output::text(&format!("\n{title}\n{RULE}"))?;
         let path = place.file(id, &payload.basename);
         match follow::open_payload(&path, payload) {
-            Ok(mut file) => follow::show(&mut file)?,
+            Ok(mut file) => {
+                if !follow::show(&mut file)? {
+                    output::text("\n")?;
+                }
+            }
             Err(fault) => {
                 output::error(&format!("{} can not be shown: {fault}", path.display()));
                 return Ok(Exit::Operational);

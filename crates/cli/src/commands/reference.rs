@@ -5,7 +5,7 @@ use std::io;
 use record::answers::{TextAnswer, VersionAnswer};
 use serde_json::Value;
 
-use super::{fail_in_a_line, no_such_command};
+use super::{fail_in_a_line, fitted, no_such_command};
 use crate::arguments::{self, Completions, Globals, Man, Schema};
 use crate::exit::Exit;
 use crate::failure::Refusal;
@@ -104,6 +104,6 @@ pub(super) fn version(json: bool) -> io::Result<Exit> {
     if !version.features.is_empty() {
         block.line("features", &version.features.join(", "));
     }
-    output::text(&format!("delegate {}\n{}", version.version, block.into_text()))?;
+    output::text(&format!("delegate {}\n{}", version.version, fitted(&block.into_text())))?;
     Ok(Exit::Done)
 }

@@ -22,7 +22,7 @@ use crate::output;
 pub(super) fn run(globals: &Globals, arguments: &Verify) -> io::Result<Exit> {
     let Setting { context, place } = match context::open(globals) {
         Ok(setting) => setting,
-        Err(refusal) => return fail(globals, &refusal.answer("verify")),
+        Err(refusal) => return fail(globals, &refusal.answer_on(arguments.task, "verify")),
     };
     let answer = follow::one(globals, &context, "verify", arguments.task, Some(std::time::Duration::ZERO));
     if answer.failure.is_some() {
@@ -44,7 +44,7 @@ pub(super) fn run(globals: &Globals, arguments: &Verify) -> io::Result<Exit> {
             if globals.json { output::exact(&receipt.json()) } else { output::text(&receipt.text()) }?;
             Ok(if receipt.verdict == Verdict::Accepted { Exit::Done } else { Exit::Rejected })
         }
-        Err(refusal) => fail(globals, &refusal.answer("verify")),
+        Err(refusal) => fail(globals, &answer.failed(refusal.failure, refusal.error)),
     }
 }
 

@@ -47,7 +47,8 @@ fn reference(program: &Command) -> String {
     let mut text = String::new();
     for command in commands(program) {
         let usage = command.clone().render_usage().to_string();
-        let usage = usage.strip_prefix("Usage: ").unwrap_or(&usage).trim().to_owned();
+        // Its further lines stand below the first one.
+        let usage = usage.strip_prefix("Usage: ").unwrap_or(&usage).trim().replace("\n       ", "\n");
         text.push_str(&format!("### {}\n\n{}.\n\n```\n{usage}\n```\n\n", command.get_name(), about(command)));
         if own(program, command).next().is_some() {
             text.push_str(&table(own(program, command)));

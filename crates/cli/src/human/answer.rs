@@ -143,9 +143,10 @@ fn raw_file(file: &RawFile) -> String {
     if let Some(size) = file.size {
         facts.push(amount::bytes(size));
     }
-    facts.push(if file.sealed { "sealed" } else { "still open" }.to_owned());
-    if let Some(digest) = file.sha256 {
-        facts.push(format!("sha256 {digest}"));
+    match (file.sealed, file.sha256) {
+        (true, Some(digest)) => facts.push(format!("sealed, sha256 {digest}")),
+        (false, Some(digest)) => facts.push(format!("not what was sealed, sha256 {digest}")),
+        (_, None) => facts.push("still open".to_owned()),
     }
     let mut text = format!("{path}: {}\n", facts.join(", "));
     match tail::of_file(file.path.as_ref()) {
@@ -330,6 +331,12 @@ pub(crate) const fn hint(failure: Failure) -> &'static str {
             "see who is there with `delegate providers` and `delegate doctor`"
         }
         FailureCode::EvidenceDamaged => "see everything that is wrong with `delegate doctor`",
+        FailureCode::ProviderPreflightFailed => {
+            "another version of the program may have what is missing; `delegate preflight` asks it again"
+        }
+        FailureCode::ContentPruned => {
+            "see what is left with `delegate status`; `delegate continue` goes on with it when given a --brief"
+        }
         FailureCode::CursorExpired => "the journal was made again: begin without --since",
         FailureCode::TaskRequestConflict => {
             "choose another --id, or repeat the request that this one belongs to"

@@ -244,3 +244,40 @@ fn usage_says_only_what_is_known() {
     usage.estimated_cost_usd = Some("0.05".to_owned());
     assert_eq!(used(&usage).as_deref(), Some("1200 tokens in, 34 tokens out, about 0.05 USD (task)"));
 }
+
+#[test]
+fn who_can_ask_for_something_else_is_not_told_to_stop() {
+    use crate::exit::{Exit, of_failure};
+    use record::failure::Stage;
+    // No record of another task is met on the way of a request.
+    let met = |code: &&FailureCode| **code != FailureCode::TaskIdentityMismatch;
+    for code in FailureCode::ALL.iter().filter(met).filter(|code| of_failure(**code) == Exit::Invalid) {
+        let answer = turn::TurnError::new(*code, Stage::Dispatch, "").into_answer(Answer::new("dispatch"));
+        let hint = hint(answer.failure.unwrap());
+        assert_ne!(hint, advice(NextAction::StopAndReport), "{code}");
+    }
+}
+
+#[test]
+fn what_can_be_broken_fits_a_terminal() {
+    use record::usage::{UsageReliability, UsageScope, UsageSource};
+    let mut usage = Usage::new(UsageScope::Task, UsageSource::ProviderEvent, UsageReliability::Reported);
+    usage.input_tokens = Some(123_456);
+    usage.output_tokens = Some(34_567);
+    usage.thinking_tokens = Some(12_345);
+    usage.cache_read_tokens = Some(987_654);
+    usage.estimated_cost_usd = Some("0.12345".to_owned());
+    let mut answer = sample::committed();
+    answer.outcome.as_mut().unwrap().usage = vec![usage];
+    for text in [
+        status(&answer, Some(&subject()), &place()),
+        status(&sample::running(), Some(&subject()), &place()),
+        collected(&answer, Some(&subject()), &place()),
+        dispatched(&sample::queued(), &place()),
+    ] {
+        for line in crate::human::wrap::block(&plain(text), Some(80)).lines() {
+            let is_one_word = line.get(12..).is_none_or(|value| !value.contains(' '));
+            assert!(line.chars().count() <= 80 || is_one_word, "{line}");
+        }
+    }
+}

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 /// Columns of a label, with the space behind it, unless a block has longer ones.
-const LABEL_COLUMNS: usize = 12;
+pub(super) const LABEL_COLUMNS: usize = 12;
 
 /// Lines under construction. A value of several lines continues below itself.
 pub(crate) struct Block {

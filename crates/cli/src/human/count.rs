@@ -30,9 +30,9 @@ impl Count {
         let words = format!("{} looked at", amount::of(tasks, "task", "tasks"));
         let mut stderr = io::stderr().lock();
         let _ = if self.is_terminal {
-            write!(stderr, "\r{words}\x1b[K").and_then(|()| stderr.flush())
+            stderr.write_all(format!("\r{words}\x1b[K").as_bytes())
         } else {
-            writeln!(stderr, "{words}")
+            stderr.write_all(format!("{words}\n").as_bytes())
         };
         self.is_shown = true;
         self.last = Instant::now();

@@ -28,9 +28,9 @@ impl Patience {
                 let mut stderr = io::stderr().lock();
                 // That nobody can see it is no fault.
                 let _ = if is_terminal {
-                    write!(stderr, "\r{words}\x1b[K").and_then(|()| stderr.flush())
+                    stderr.write_all(format!("\r{words}\x1b[K").as_bytes())
                 } else {
-                    writeln!(stderr, "{words}")
+                    stderr.write_all(format!("{words}\n").as_bytes())
                 };
                 said = true;
             }

@@ -63,12 +63,13 @@ impl<W: Write> Progress<W> {
         let result = match self.manner {
             Manner::Silent => return,
             Manner::Lines if !changed && !due => return,
-            Manner::Lines => writeln!(self.stream, "{}", line(answers)),
+            // In one piece: others may write into the same pipe.
+            Manner::Lines => self.stream.write_all(format!("{}\n", line(answers)).as_bytes()),
             Manner::InPlace => {
                 // The last column stays free: a terminal may wrap when it is written.
                 let room = self.columns.saturating_sub(1);
                 let shown: String = line(answers).chars().take(room).collect();
-                write!(self.stream, "\r{shown}\x1b[K")
+                self.stream.write_all(format!("\r{shown}\x1b[K").as_bytes())
             }
         };
         let _ = result.and_then(|()| self.stream.flush());

@@ -2,6 +2,7 @@
 
 use std::os::fd::AsFd;
 
+use super::block::LABEL_COLUMNS;
 use crate::limits::WRAP_MIN_COLUMNS;
 
 /// Columns of a terminal; `None` when the stream is none, or does not tell.
@@ -35,6 +36,19 @@ pub(crate) fn hanging(text: &str, indent: usize, columns: Option<usize>) -> Stri
     lines.join("\n")
 }
 
+/// The lines of a [`Block`](super::block::Block) with labels of the usual width, each value broken between words where it is
+/// too long for a terminal of so many columns.
+pub(crate) fn block(text: &str, columns: Option<usize>) -> String {
+    let mut wrapped = String::with_capacity(text.len());
+    for line in text.lines() {
+        let (label, value) = line.split_at_checked(LABEL_COLUMNS).unwrap_or((line, ""));
+        wrapped.push_str(label);
+        wrapped.push_str(&hanging(value, LABEL_COLUMNS, columns));
+        wrapped.push('\n');
+    }
+    wrapped
+}
+
 /// `text` cut to so many columns, with a mark where something is missing.
 pub(crate) fn cut(text: &str, columns: usize) -> String {
     if text.chars().count() <= columns {
@@ -57,6 +71,17 @@ mod tests {
         assert_eq!(wrapped, "one two three four five six seven eight\n    nine ten eleven twelve");
         let path = "/a".repeat(40);
         assert_eq!(hanging(&format!("see {path} there"), 0, Some(40)), format!("see\n{path}\nthere"));
+    }
+
+    #[test]
+    fn values_are_broken_below_their_labels() {
+        let path = "/a".repeat(30);
+        let text =
+            format!("needs       --one-flag --two-flags --three-flags --four-flags\nanswer      {path}\n");
+        assert_eq!(block(&text, None), text);
+        assert_eq!(block(&text, Some(80)), text);
+        let wrapped = text.replace(" --four", "\n            --four");
+        assert_eq!(block(&text, Some(52)), wrapped, "a path is there to be copied");
     }
 
     #[test]

@@ -267,10 +267,7 @@ impl Drop for Lead {
             if left.is_empty() {
                 break;
             }
-            for pid in left {
-                kill(pid, "KILL");
-            }
-            std::thread::sleep(Duration::from_millis(10));
+            left.into_iter().for_each(end);
         }
         let _ = fs::set_permissions(self.root(), fs::Permissions::from_mode(0o700));
         self.remove_cgroups();
@@ -360,6 +357,17 @@ pub(crate) fn line_of_stderr(child: &mut Child, prefix: &str) -> String {
         .map(Result::unwrap)
         .find_map(|line| line.strip_prefix(prefix).map(str::to_owned))
         .unwrap_or_else(|| panic!("no line {prefix}"))
+}
+
+/// Kills a process and waits until nothing of it runs any more.
+fn end(pid: u32) {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    use rustix::process::{Pid, PidfdFlags, pidfd_open};
+    let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return };
+    let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { return };
+    let _ = rustix::process::pidfd_send_signal(&process, rustix::process::Signal::KILL);
+    let patience = Timespec::try_from(PATIENCE).ok();
+    let _ = poll(&mut [PollFd::new(&process, PollFlags::IN)], patience.as_ref());
 }
 
 fn processes(is_meant: impl Fn(&[u8], &[u8]) -> bool) -> Vec<u32> {

@@ -5,11 +5,10 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use executors::glm::GLM;
 use serde_json::{Value, json};
-use testkit::limits::TEST_WAIT_MAX_SECONDS;
+use testkit::watch::until_below;
 
 use crate::support::checkout::{Checkout, git};
 use crate::support::{Finished, Stage};
@@ -129,17 +128,10 @@ pub(crate) fn wait_for_start(stage: &Stage) -> PathBuf {
 
 /// Waits until the fake has made a file in its temporary directory, which is returned.
 pub(crate) fn wait_for(stage: &Stage, name: &str) -> PathBuf {
-    let deadline = Instant::now() + Duration::from_secs(TEST_WAIT_MAX_SECONDS);
-    loop {
-        for entry in fs::read_dir(stage.path("tmp")).expect("a directory").flatten() {
-            let temporary = entry.path().join("temporary");
-            if temporary.join(name).exists() {
-                return temporary;
-            }
-        }
-        assert!(Instant::now() < deadline, "the turn did not begin");
-        std::thread::yield_now();
-    }
+    until_below(&stage.path("tmp"), name, || {
+        let runs = fs::read_dir(stage.path("tmp")).expect("a directory").flatten();
+        runs.map(|entry| entry.path().join("temporary")).find(|run| run.join(name).exists())
+    })
 }
 
 /// A stage and the words of an evaluation of policy-annotation.

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::runs::{self, wait_until};
+use crate::support::runs;
 use crate::support::{Finished, Stage};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_delegation-grok");
@@ -78,5 +78,5 @@ pub(crate) fn observed(stage: &Stage, prompt: &str, more: &[&str]) -> Value {
 
 /// Waits until so many fakes have said that they work.
 pub(crate) fn wait_for_starts(stage: &Stage, number: usize) {
-    wait_until(|| runs::at_work(stage, "home-scratch").len() == number);
+    runs::wait_for_starts(stage, "home-scratch", number);
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use crate::support::runs::{self, wait_until};
+use crate::support::runs;
 use crate::support::{Finished, Stage};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_delegation-kimi");
@@ -88,5 +88,5 @@ pub(crate) fn observed(stage: &Stage, lane: &str, prompt: &str) -> Value {
 
 /// Waits until the fake has said that it works.
 pub(crate) fn wait_for_start(stage: &Stage) {
-    wait_until(|| !runs::at_work(stage, "scratch").is_empty());
+    runs::wait_for_starts(stage, "scratch", 1);
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use testkit::limits::TEST_WAIT_MAX_SECONDS;
+use testkit::watch::{until_below, until_there};
 
 use super::{Finished, Stage, Started};
 
@@ -34,8 +35,15 @@ pub(crate) fn wait_until(mut holds: impl FnMut() -> bool) {
     }
 }
 
+/// Waits until exactly so many runs have a child that has said that it works; returns their private directories.
+pub(crate) fn wait_for_starts(stage: &Stage, scratch: &str, number: usize) -> Vec<PathBuf> {
+    until_below(&stage.path("tmp"), "children that work", || {
+        Some(at_work(stage, scratch)).filter(|runs| runs.len() == number)
+    })
+}
+
 /// The private directories of runs whose child has said that it works; `scratch` is its temporary directory there.
-pub(crate) fn at_work(stage: &Stage, scratch: &str) -> Vec<PathBuf> {
+fn at_work(stage: &Stage, scratch: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(stage.path("tmp")).expect("a directory").flatten();
     entries.map(|entry| entry.path()).filter(|run| run.join(scratch).join("started").exists()).collect()
 }
@@ -113,7 +121,7 @@ pub(crate) fn demand_one_holding(
     let held = holding(lock);
     demand_busy();
     stage.write("go-probe", "");
-    wait_until(|| stage.path("work/began").exists());
+    until_there(&stage.path("work/began"));
     assert_eq!(holding(lock), held, "it is one holding, without a gap");
     kept();
     demand_busy();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use provider::{Host, HostError, PlanInput};
+use provider::{Draft, Host, HostError, PlanInput};
 use record::plan::{IdentityFile, IdentityRole};
 use record::request::{PriorSession, Request, RequestedConfig, RequestedLimits};
 use record::words::Permission;
@@ -140,7 +140,7 @@ pub(crate) fn continued(mut request: Request, conversation: &str) -> Request {
 }
 
 /// Plans with a plain brief.
-pub(crate) fn plan(request: &Request, host: &FakeHost) -> Result<provider::Draft, provider::PlanError> {
+pub(crate) fn plan(request: &Request, host: &FakeHost) -> Result<Draft, provider::PlanError> {
     plan_brief(request, host, b"Do it.")
 }
 
@@ -149,7 +149,7 @@ pub(crate) fn plan_brief(
     request: &Request,
     host: &FakeHost,
     brief: &[u8],
-) -> Result<provider::Draft, provider::PlanError> {
+) -> Result<Draft, provider::PlanError> {
     let output_directory = "/state/tasks/t/output".parse().unwrap();
     let temporary_directory: AbsolutePath = "/tmp/dlg-0202020202020202".parse().unwrap();
     let input = PlanInput {
@@ -159,4 +159,27 @@ pub(crate) fn plan_brief(
         temporary_directory: &temporary_directory,
     };
     provider::catalogue().get(&request.provider).unwrap().plan(&input, host)
+}
+
+/// One with codex on it.
+pub(crate) fn codex_host() -> FakeHost {
+    FakeHost::new().file("/opt/bin/codex", b"\x7fELF codex")
+}
+
+/// One with pi on it.
+pub(crate) fn pi_host() -> FakeHost {
+    FakeHost::new()
+        .file("/opt/lib/pi/dist/cli.js", b"#!/usr/bin/env node\nrun()")
+        .file("/opt/lib/pi/package.json", br#"{"name":"pi"}"#)
+        .link("/opt/bin/pi", "/opt/lib/pi/dist/cli.js")
+}
+
+/// Where the turn may write.
+pub(crate) fn roots(draft: &Draft) -> Vec<&str> {
+    draft.launch.effective_config.writable_roots.iter().map(AbsolutePath::as_str).collect()
+}
+
+/// The files that decide what runs.
+pub(crate) fn identity(draft: &Draft) -> Vec<(IdentityRole, &str)> {
+    draft.launch.identity.iter().map(|file| (file.role, file.path.as_str())).collect()
 }

@@ -71,7 +71,8 @@ fn expires_in(task: &Task, admitted_at: Timestamp) -> Result<Option<Duration>, S
     let request = match task.read::<Request>() {
         Ok(Some(request)) => request,
         // Its runner will say so.
-        Ok(None) | Err(StoreError::Damaged { .. } | StoreError::IdentityMismatch { .. }) => return Ok(None),
+        Ok(None) => return Ok(None),
+        Err(error) if error.is_damage() => return Ok(None),
         Err(error) => return Err(error),
     };
     let limits = request.record.limits;

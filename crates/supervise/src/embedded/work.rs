@@ -218,11 +218,7 @@ impl<'a> Work<'a> {
                     self.queue.expires(id, at);
                 }
             }
-            Err(
-                error @ (StoreError::Damaged { .. }
-                | StoreError::IdentityMismatch { .. }
-                | StoreError::UnsupportedVersion { .. }),
-            ) => {
+            Err(error) if error.is_damage() || matches!(error, StoreError::UnsupportedVersion { .. }) => {
                 log::line(format_args!("task {id} is left alone: {error}"));
                 self.queue.set_aside(id, Aside::Foreign);
             }

@@ -18,6 +18,7 @@ use super::config::{Config, Surroundings};
 use super::error::PueueError;
 use super::private::Private;
 use super::rows::{self, Row};
+use crate::confirmation::confirmed;
 use crate::limits::{ENSURE_LOOKS_MAX_COUNT, PUEUE_VIEW_MAX_AGE};
 use crate::runner::Runner;
 use crate::{Inspection, SuperviseError, Supervisor, machine, submission};
@@ -69,14 +70,8 @@ impl Supervisor for Pueue {
         if before.iter().any(Row::may_run) {
             return Ok(());
         }
-        let Err(error) = client.add(&owned.label, &self.command(root, task, &owned.submission)) else {
-            return Ok(());
-        };
-        match client.rows().map(|rows| owned.rows(rows)) {
-            Ok(rows) if rows.iter().any(|row| !before.contains(row)) => Ok(()),
-            Ok(_) => Err(error.into()),
-            Err(_) => Err(SuperviseError::Uncertain { why: error.to_string() }),
-        }
+        let added = client.add(&owned.label, &self.command(root, task, &owned.submission));
+        confirmed(added, &before, PartialEq::eq, || Ok(owned.rows(client.rows()?)))
     }
 
     fn view(&self, root: &Root, task: &Task) -> SupervisorView {

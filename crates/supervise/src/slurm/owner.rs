@@ -15,6 +15,7 @@ use super::client::Client;
 use super::error::SlurmError;
 use super::states::Job;
 use super::{job, look, options, shared, states};
+use crate::confirmation::confirmed;
 use crate::limits::SLURM_VIEW_MAX_TIME;
 use crate::runner::Runner;
 use crate::{Inspection, SuperviseError, Supervisor, submission};
@@ -53,14 +54,8 @@ impl Supervisor for Slurm {
         }
         let words = self.words(root, task, &owned)?;
         look::forget();
-        let Err(error) = client.submit(words) else { return Ok(()) };
-        match client.jobs().map(|jobs| owned.jobs(jobs)) {
-            Ok(jobs) if jobs.iter().any(|job| !before.iter().any(|known| known.number == job.number)) => {
-                Ok(())
-            }
-            Ok(_) => Err(error.into()),
-            Err(_) => Err(SuperviseError::Uncertain { why: error.to_string() }),
-        }
+        let is_same = |known: &Job, job: &Job| known.number == job.number;
+        confirmed(client.submit(words), &before, is_same, || Ok(owned.jobs(client.jobs()?)))
     }
 
     fn view(&self, root: &Root, task: &Task) -> SupervisorView {
@@ -156,7 +151,7 @@ impl Slurm {
 fn is_launched(task: &Task) -> Result<bool, StoreError> {
     match task.read::<Launch>() {
         Ok(launch) => Ok(launch.is_some()),
-        Err(StoreError::Damaged { .. } | StoreError::IdentityMismatch { .. }) => Ok(true),
+        Err(error) if error.is_damage() => Ok(true),
         Err(error) => Err(error),
     }
 }

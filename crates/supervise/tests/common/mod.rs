@@ -38,6 +38,7 @@ pub const LEAVES_AT_ONCE: &str = "0 200 5 20";
 pub enum Event {
     Supervisor { pid: u32 },
     Start { task: TaskId, runner: u32, supervisor: u32 },
+    Hold { task: TaskId },
     End { task: TaskId },
     Orphan { pid: u32 },
 }
@@ -52,6 +53,7 @@ fn parse(line: &str) -> Event {
             supervisor: number(supervisor),
         },
         ["orphan", pid] => Event::Orphan { pid: number(pid) },
+        ["hold", task] => Event::Hold { task: task.parse().expect("a task") },
         ["end", task] => Event::End { task: task.parse().expect("a task") },
         _ => panic!("not an event: {line}"),
     }
@@ -146,6 +148,12 @@ impl Stage {
     #[track_caller]
     pub fn wait_for_start(&self, task: TaskId) -> (u32, u32) {
         self.wait_for("a start", |events| started(events, task).first().copied())
+    }
+
+    /// Waits until a runner holds its task, with the run lock.
+    #[track_caller]
+    pub fn wait_for_hold(&self, task: TaskId) {
+        self.wait_for("a hold", |events| events.contains(&Event::Hold { task }).then_some(()));
     }
 
     #[track_caller]
@@ -257,7 +265,7 @@ pub fn most_at_once(events: &[Event]) -> usize {
         match event {
             Event::Start { task, .. } => drop(running.insert(*task)),
             Event::End { task } => drop(running.remove(task)),
-            Event::Supervisor { .. } | Event::Orphan { .. } => {}
+            Event::Supervisor { .. } | Event::Hold { .. } | Event::Orphan { .. } => {}
         }
         most = most.max(running.len());
     }

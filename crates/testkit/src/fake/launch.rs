@@ -3,13 +3,10 @@
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fs::inotify;
 use serde_json::{Value, json};
 
-use crate::limits::TEST_WAIT_MAX_SECONDS;
+use crate::watch::until_below;
 
 /// One real start of a turn; probes are none.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -82,7 +79,7 @@ impl Log {
     /// Waits until there are that many launches, and returns all.
     ///
     /// # Panics
-    /// There are fewer after [`TEST_WAIT_MAX_SECONDS`].
+    /// There are fewer after [`TEST_WAIT_MAX_SECONDS`](crate::limits::TEST_WAIT_MAX_SECONDS).
     #[must_use]
     pub fn wait_for_launches(&self, count: usize) -> Vec<Launch> {
         self.wait(|| Some(self.launches()).filter(|launches| launches.len() >= count))
@@ -97,7 +94,7 @@ impl Log {
     /// Waits for a note of that behaviour, and returns the fact.
     ///
     /// # Panics
-    /// There is none after [`TEST_WAIT_MAX_SECONDS`].
+    /// There is none after [`TEST_WAIT_MAX_SECONDS`](crate::limits::TEST_WAIT_MAX_SECONDS).
     #[must_use]
     pub fn wait_for_note(&self, behaviour: &str) -> String {
         let prefix = format!("{behaviour}: ");
@@ -117,7 +114,7 @@ impl Log {
     /// Waits until that many processes were left behind, and returns all.
     ///
     /// # Panics
-    /// There are fewer after [`TEST_WAIT_MAX_SECONDS`].
+    /// There are fewer after [`TEST_WAIT_MAX_SECONDS`](crate::limits::TEST_WAIT_MAX_SECONDS).
     #[must_use]
     pub fn wait_for_escaped(&self, count: usize) -> Vec<Process> {
         self.wait(|| Some(self.escaped()).filter(|escaped| escaped.len() >= count))
@@ -161,26 +158,9 @@ impl Log {
 
     /// Looks again whenever something changes in the folder.
     fn wait<T>(&self, look: impl Fn() -> Option<T>) -> T {
-        let deadline = Instant::now() + Duration::from_secs(TEST_WAIT_MAX_SECONDS);
-        let changes = self.watch().unwrap_or_else(|error| panic!("{}: {error}", self.directory.display()));
-        loop {
-            if let Some(found) = look() {
-                return found;
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            assert!(!left.is_zero(), "nothing of the kind in {}", self.directory.display());
-            let limit = Timespec::try_from(left).ok();
-            let _ = poll(&mut [PollFd::new(&changes, PollFlags::IN)], limit.as_ref());
-            let mut ignored = [0; 4096];
-            while rustix::io::read(&changes, &mut ignored).is_ok() {}
-        }
-    }
-
-    fn watch(&self) -> io::Result<rustix::fd::OwnedFd> {
-        fs::create_dir_all(&self.directory)?;
-        let changes = inotify::init(inotify::CreateFlags::NONBLOCK | inotify::CreateFlags::CLOEXEC)?;
-        inotify::add_watch(&changes, &self.directory, inotify::WatchFlags::MODIFY)?;
-        Ok(changes)
+        let made = fs::create_dir_all(&self.directory);
+        made.unwrap_or_else(|error| panic!("{}: {error}", self.directory.display()));
+        until_below(&self.directory, "something of the kind", look)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is derived from the records, or left over beside them: markers, staging, leases, probes.
+//! What is derived from the records, or left over beside them: markers, claims, staging, leases, probes.
 
 use record::TaskId;
 use record::health::{Check, CheckStatus};
@@ -6,12 +6,14 @@ use store::{Root, StoreError};
 
 use super::records::{Census, failed_step, has_outcome};
 use super::{Findings, REPAIR};
+use crate::continuation;
 use crate::limits::STRAY_MARKER_MIN_AGE;
 
 /// The checks, in order; with `repair` after what they found was put right.
 pub(super) fn checks(root: &Root, census: &Census, repair: bool) -> Vec<Check> {
     [
         ("markers", markers(root, census, repair)),
+        ("claims", claims(root, census, repair)),
         ("staging", staging(root, repair)),
         ("leases", leases(root)),
         ("probes", probes(root, repair)),
@@ -74,6 +76,29 @@ fn remove_stray(root: &Root, id: TaskId) -> Result<(), StoreError> {
 fn restore(root: &Root, id: TaskId) -> Result<(), StoreError> {
     root.restore_open_marker(id)?;
     if has_outcome(root, id)? == Some(true) { root.remove_open_marker(id) } else { Ok(()) }
+}
+
+/// A conversation names the tasks that went on with it; their requests tell the same. Without its name another task may go on
+/// beside it.
+fn claims(root: &Root, census: &Census, repair: bool) -> Result<Check, StoreError> {
+    const ID: &str = "claims";
+    let (unclaimed, unread) = (&census.unclaimed, &census.unread_claims);
+    if unread.count > 0 {
+        let found = format!("{} can not be looked at: {}", unread.count, unread.sample());
+        return Ok(Check::new(ID, CheckStatus::Failed, found));
+    }
+    let found = format!("{} tasks that go on with a conversation are not named by it", unclaimed.len());
+    if unclaimed.is_empty() {
+        return Ok(Check::new(ID, CheckStatus::Ok, "each conversation names the tasks that go on with it"));
+    }
+    if !repair {
+        return Ok(Check::new(ID, CheckStatus::Failed, found).with_fix(REPAIR));
+    }
+    let restored = unclaimed.iter().try_for_each(|(id, prior)| continuation::restore(root, *id, prior));
+    Ok(match restored {
+        Ok(()) => Check::new(ID, CheckStatus::Ok, format!("put right: {found}")),
+        Err(error) => Check::new(ID, CheckStatus::Failed, format!("{found}: {error}")).with_fix(REPAIR),
+    })
 }
 
 fn staging(root: &Root, repair: bool) -> Result<Check, StoreError> {

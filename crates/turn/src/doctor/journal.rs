@@ -9,7 +9,7 @@ use record::retention::Pruned;
 use record::seal::Seal;
 use record::submission::Submission;
 use record::{TaskId, Timestamp};
-use store::{JournalRebuild, Root, StoreError, Task, TaskEntry};
+use store::{JournalRebuild, Rebuilt, Root, StoreError, Task, TaskEntry};
 
 use super::REPAIR;
 use super::records::{Census, EventCounts, failed_step};
@@ -22,7 +22,7 @@ pub(super) fn check(root: &Root, census: &Census, repair: bool) -> Check {
     let complaint = match complaint(root, census) {
         Ok(None) => return Check::new(ID, CheckStatus::Ok, "tells what the records tell"),
         Ok(Some(complaint)) => complaint,
-        Err(error @ StoreError::Damaged { .. }) => (CheckStatus::Failed, error.to_string()),
+        Err(error) if error.is_damage() => (CheckStatus::Failed, error.to_string()),
         Err(error) => return failed_step(ID, &error),
     };
     let (status, words) = complaint;
@@ -30,8 +30,14 @@ pub(super) fn check(root: &Root, census: &Census, repair: bool) -> Check {
         return Check::new(ID, status, words).with_fix(REPAIR);
     }
     match rebuild(root) {
-        Ok(count) => {
-            Check::new(ID, CheckStatus::Ok, format!("made again with {count} events; it was: {words}"))
+        Ok(Rebuilt { events, aside }) => {
+            let aside = aside.map(|path| format!("; what stood there is now {}", path.display()));
+            let aside = aside.unwrap_or_default();
+            Check::new(
+                ID,
+                CheckStatus::Ok,
+                format!("made again with {events} events; it was: {words}{aside}"),
+            )
         }
         Err(error) => {
             Check::new(ID, CheckStatus::Failed, format!("{words}; it can not be made again: {error}"))
@@ -60,7 +66,7 @@ fn complaint(root: &Root, census: &Census) -> Result<Option<(CheckStatus, String
     })
 }
 
-fn rebuild(root: &Root) -> Result<u64, StoreError> {
+fn rebuild(root: &Root) -> Result<Rebuilt, StoreError> {
     let mut rebuild = root.journal().begin_rebuild()?;
     for entry in root.task_entries()? {
         // What can not be read tells of nothing, and is a finding of its own.

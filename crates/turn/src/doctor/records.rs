@@ -4,6 +4,7 @@ use record::TaskId;
 use record::event::EventKind;
 use record::health::{Check, CheckStatus};
 use record::outcome::Outcome;
+use record::request::PriorSession;
 use store::{Root, StoreError, TaskEntry};
 
 use super::{Findings, task, undetermined};
@@ -21,6 +22,12 @@ pub(super) struct Census {
     unlisted: Option<String>,
     /// Tasks that have neither outcome nor marker.
     pub(super) unmarked: Vec<TaskId>,
+    /// Tasks that go on with a conversation which does not name them.
+    pub(super) unclaimed: Vec<(TaskId, PriorSession)>,
+    /// Why the claims on conversations could not be looked at.
+    pub(super) unread_claims: Findings,
+    /// Turns that were launched to write, and may still do so.
+    pub(super) writers: u64,
     /// How many events of each kind the records tell of.
     pub(super) events: EventCounts,
 }
@@ -68,6 +75,14 @@ impl Census {
         examined.damage.into_iter().for_each(|damage| known.add(damage));
         examined.events.into_iter().for_each(|event| self.events.add(event));
         self.clock.join(&examined.clock);
+        self.writers += u64::from(examined.may_write);
+        if let Some(prior) = examined.prior {
+            match root.has_claim(&prior.provider, &prior.conversation_id, id) {
+                Ok(true) => {}
+                Ok(false) => self.unclaimed.push((id, prior)),
+                Err(error) => self.unread_claims.add(error.to_string()),
+            }
+        }
         if examined.is_open && is_unmarked(root, id) {
             self.unmarked.push(id);
         }
@@ -118,6 +133,7 @@ pub(super) fn has_outcome(root: &Root, id: TaskId) -> Result<Option<bool>, Store
 pub(super) fn failed_step(id: &str, error: &StoreError) -> Check {
     match error {
         StoreError::ReadOnly { .. } => Check::new(id, CheckStatus::Warning, error.to_string()),
+        error if error.is_damage() => Check::new(id, CheckStatus::Failed, error.to_string()),
         error => undetermined(id, error),
     }
 }

@@ -8,6 +8,7 @@ use record::submission::Submission;
 use record::words::SupervisorKind;
 use store::Root;
 
+use super::records::failed_step;
 use super::{Findings, undetermined};
 use crate::context::Context;
 use crate::limits::OPEN_TASKS_ASKED_MAX_COUNT;
@@ -34,7 +35,7 @@ pub(super) fn checks(context: &Context, root: &Root) -> Vec<Check> {
     };
     let open = match ask(context, root, machine) {
         Ok(open) => open,
-        Err(error) => return vec![undetermined(ID, error)],
+        Err(error) => return vec![failed_step(ID, &error)],
     };
     let ours = open.ours;
     let supervisor_stopped = supervise::embedded::stopped(root);
@@ -52,7 +53,7 @@ pub(super) fn checks(context: &Context, root: &Root) -> Vec<Check> {
             format!("none runs, and {ours} tasks of this machine are open"),
         )
         .with_fix("delegate status ID on any of them starts one"),
-        Err(error) => undetermined(ID, error),
+        Err(error) => failed_step(ID, &error),
     };
     let mut checks = vec![supervisor, given_up(&open.gave_up), stopped_runners(&open.stopped)];
     checks.extend(queues(context, Some(root), &open.silent));

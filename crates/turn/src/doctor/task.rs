@@ -7,15 +7,16 @@ use record::event::EventKind;
 use record::launch::{Launch, Running, Session, StopRequest};
 use record::outcome::Outcome;
 use record::plan::Plan;
-use record::request::Request;
+use record::request::{PriorSession, Request};
 use record::retention::Pruned;
 use record::seal::{ManifestEntry, Seal};
 use record::submission::Submission;
-use record::words::{Launched, ReasonCode, Verdict};
+use record::words::{Launched, Permission, ReasonCode, Verdict};
 use record::{Sha256Digest, TaskId};
 use store::{Loaded, PayloadName, Root, StoreError, Task, TaskRecord};
 
 use crate::clock::ClockEvidence;
+use crate::streams;
 
 /// What one task shows.
 #[derive(Debug, Default)]
@@ -28,6 +29,10 @@ pub(super) struct Examined {
     pub(super) events: Vec<EventKind>,
     /// Whether it certainly has no outcome.
     pub(super) is_open: bool,
+    /// Whether it was launched to write and has no outcome.
+    pub(super) may_write: bool,
+    /// The conversation that it goes on with.
+    pub(super) prior: Option<PriorSession>,
     /// The clock, as its records saw it.
     pub(super) clock: ClockEvidence,
 }
@@ -73,6 +78,11 @@ impl Examined {
         let request = self.required::<Request>(task);
         self.is_known = seal.as_ref().is_some_and(|seal| seal.record.damaged)
             || outcome.as_ref().is_some_and(|found| found.record.reason.code == ReasonCode::EvidenceDamaged);
+        let writes = |request: &Loaded<Request>| {
+            request.record.requested_config.permission == Permission::WorkspaceWrite
+        };
+        self.may_write = self.is_open && !matches!(launch, Ok(None)) && request.as_ref().is_none_or(writes);
+        self.prior = request.as_ref().and_then(|request| request.record.prior_session.clone());
         self.order(task, &outcome, &seal, &running, &launch);
         self.content(task, &request, &seal, &outcome);
 
@@ -100,7 +110,13 @@ impl Examined {
 
     /// A record, if it is there; an error is damage.
     fn read<R: TaskRecord>(&mut self, task: &Task) -> Result<Option<Loaded<R>>, ()> {
-        task.read::<R>().map_err(|error| self.damage.push(error.to_string()))
+        task.read::<R>().map_err(|error| {
+            let complaint = error.to_string();
+            // Every record is compared with the request and the plan.
+            if !self.damage.contains(&complaint) {
+                self.damage.push(complaint);
+            }
+        })
     }
 
     /// A record that every task has.
@@ -218,11 +234,7 @@ fn compared(
 }
 
 fn raw(task: &Task, entry: &ManifestEntry, is_open: bool) -> Result<Content, StoreError> {
-    let name = entry.path.strip_prefix("raw/").unwrap_or(&entry.path);
-    // It is cut after it is sealed and before the outcome.
-    let length = if is_open && entry.cut_from.is_some() { entry.size } else { u64::MAX };
-    let file = task.open_raw(name)?.map(|file| file.take(length));
-    compared(file, task.raw_path(name), (entry.sha256, entry.size))
+    Ok(if streams::is_as_sealed(task, entry, is_open)? { Content::AsNamed } else { Content::Other })
 }
 
 fn payload(task: &Task, outcome: &Outcome) -> Result<Content, StoreError> {

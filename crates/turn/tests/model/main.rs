@@ -6,6 +6,7 @@
 
 mod protocol;
 mod state;
+mod steps;
 
 use protocol::{Protocol, Rules};
 use stateright::{Checker, Model};

@@ -12,9 +12,10 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use testkit::deed::{announce, deaf, execute, hang, load, outcome, stubborn, wait_for, write};
+use testkit::deed::{announce, deaf, execute, hang, load, outcome, stubborn, write};
 use testkit::marker::Marker;
 use testkit::trailer;
+use testkit::watch::until_there;
 
 /// Exit status when a marker makes no sense.
 const BAD: u8 = 91;
@@ -73,7 +74,7 @@ fn turn(prompt: &str) -> ExitCode {
                     }
                     "complain" => eprintln!("{subject}"),
                     "started" => announce(),
-                    "wait" => wait_for(Path::new(subject)),
+                    "wait" => until_there(Path::new(subject)),
                     "deaf" => deaf(),
                     "stubborn" => stubborn(),
                     "hang" => hang(),

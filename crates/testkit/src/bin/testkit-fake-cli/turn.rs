@@ -119,7 +119,7 @@ impl Turn<'_> {
                 Behaviour::NeedTty if !io::stdin().is_terminal() => conduct::hang(),
                 Behaviour::SilentForever => conduct::hang(),
                 Behaviour::SilentThenFinal(Until::Elapsed(time)) => std::thread::sleep(*time),
-                Behaviour::SilentThenFinal(Until::Exists(path)) => conduct::wait_for(path),
+                Behaviour::SilentThenFinal(Until::Exists(path)) => testkit::watch::until_there(path),
                 Behaviour::Exit0Empty => return Ok(true),
                 Behaviour::ChatterBeforeJson => {
                     self.output.text("npm notice a new version is there\nchanged 1 package in 2s\n\n")?;
@@ -142,7 +142,7 @@ impl Turn<'_> {
         for behaviour in self.behaviours {
             let (name, done) = match behaviour {
                 Behaviour::WaitForFile(path) => {
-                    conduct::wait_for(path);
+                    testkit::watch::until_there(path);
                     continue;
                 }
                 Behaviour::BurnCpu(time) => {

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use testkit::deed::{announce, deaf, execute, hang, leave, load, outcome, stubborn, wait_for, write};
+use testkit::deed::{announce, deaf, execute, hang, leave, load, outcome, stubborn, write};
 use testkit::marker::Marker;
+use testkit::watch::until_there;
 
 /// Does everything that the prompt asks for and says what came of it.
 pub(crate) fn turn(prompt: &str) -> ExitCode {
@@ -29,7 +30,7 @@ pub(crate) fn turn(prompt: &str) -> ExitCode {
             "rotate" => rotate(argument(0)),
             "session" => session(argument(0)),
             "started" => announce(),
-            "wait" => wait_for(Path::new(argument(0))),
+            "wait" => until_there(Path::new(argument(0))),
             "leave" => leave(),
             "deaf" => deaf(),
             "stubborn" => stubborn(),

@@ -10,8 +10,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use testkit::deed::{announce, print, stay_if_asked, wait_for};
+use testkit::deed::{announce, print, stay_if_asked};
 use testkit::trailer;
+use testkit::watch::until_there;
 
 /// Exit status when the arguments are not those of a turn, or a marker makes no sense.
 const BAD: u8 = 91;
@@ -74,7 +75,7 @@ fn doctor(setup: &Value, path: &str) -> ExitCode {
     }
     if let Some(path) = setup.get("waits_in_probes").and_then(Value::as_str) {
         announce();
-        wait_for(Path::new(path));
+        until_there(Path::new(path));
     }
     let is_config = std::fs::read_to_string(path).is_ok_and(|text| text.contains("default_model"));
     if is_config { print(setup, "doctor", "OK\n") } else { ExitCode::FAILURE }

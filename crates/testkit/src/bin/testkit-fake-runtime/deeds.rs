@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use testkit::deed::{announce, execute, hang, leave, outcome, wait_for, write};
+use testkit::deed::{announce, execute, hang, leave, outcome, write};
 use testkit::marker::Marker;
+use testkit::watch::until_there;
 
 /// Does everything that the prompt asks for; the answer says what came of it, or what it was told to say. Observes also the
 /// content of `files`. A marker that it does not know is one of the program's own.
@@ -30,7 +31,7 @@ pub(crate) fn turn(
             "say" => says = Some(argument(0).to_owned()),
             "complain" => eprintln!("{}", argument(0)),
             "started" => announce(),
-            "wait" => wait_for(Path::new(argument(0))),
+            "wait" => until_there(Path::new(argument(0))),
             "leave" => leave(),
             "hang" => hang(),
             "exit" => return Err(ExitCode::from(argument(0).parse::<u8>().unwrap_or(1))),

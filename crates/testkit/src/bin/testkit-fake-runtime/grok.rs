@@ -49,7 +49,7 @@ fn models(setup: &Value) -> ExitCode {
     }
     if let Some(path) = setup.get("waits_in_probes").and_then(Value::as_str) {
         testkit::deed::announce();
-        testkit::deed::wait_for(Path::new(path));
+        testkit::watch::until_there(Path::new(path));
     }
     if !vendor().join("auth.json").is_file() {
         println!("You are not logged in.");

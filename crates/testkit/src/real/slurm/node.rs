@@ -4,9 +4,12 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
 
-use super::{PATIENCE, PLACES, RHYTHM};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::{Errno, retry_on_intr};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use super::{PATIENCE, PLACES};
 
 /// The first process of a node. It is no part of Slurm, so that its daemon can be lost while its jobs go on, and it reaps.
 const FIRST_PROCESS: &str = "hostname \"$NODE\"\n\
@@ -113,17 +116,12 @@ fn name_of(pid: u32) -> String {
 }
 
 fn wait_for_end(pid: u32) -> io::Result<()> {
-    let deadline = Instant::now() + PATIENCE;
-    while is_alive(pid) {
-        if Instant::now() >= deadline {
-            return Err(io::Error::other(format!("process {pid} does not end")));
-        }
-        std::thread::sleep(RHYTHM);
-    }
-    Ok(())
-}
-
-fn is_alive(pid: u32) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
+    let number = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    let process = match pidfd_open(number.ok_or(io::ErrorKind::InvalidInput)?, PidfdFlags::empty()) {
+        Err(Errno::SRCH) => return Ok(()),
+        process => process?,
+    };
+    let patience = Timespec::try_from(PATIENCE).ok();
+    let ended = retry_on_intr(|| poll(&mut [PollFd::new(&process, PollFlags::IN)], patience.as_ref()))?;
+    if ended > 0 { Ok(()) } else { Err(io::Error::other(format!("process {pid} does not end"))) }
 }
