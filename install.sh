@@ -66,7 +66,8 @@ platform() {
 	printf '%s-%s\n' "$system" "$processor"
 }
 
-# fetch URL FILE. Nobody leads from this machine to another one, or from https to something else.
+# fetch URL FILE. A release on this machine leads nowhere else, and one by https to nothing else; wget alone knows no way to say
+# the second.
 fetch() {
 	if command -v curl >/dev/null 2>&1; then
 		curl --fail --silent --show-error --location --max-redirs "$redirects" --proto "=$protocols" --proto-redir =https \

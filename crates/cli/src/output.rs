@@ -63,14 +63,19 @@ pub(crate) fn remark(line: &str) {
     let _ = anstream::stderr().lock().write_all(format!("{line}\n").as_bytes());
 }
 
-/// Ends a line that was left open on standard output, where a reader sees the next remark behind it: both streams go into one
-/// pipe, file or terminal. Nothing is added to what standard output alone is.
+/// Ends a line that was left open on standard output, where a reader sees the next remark behind it. Nothing is added to what
+/// standard output alone is.
 pub(crate) fn end_open_line() {
-    let of = |stat: rustix::io::Result<rustix::fs::Stat>| stat.map(|stat| (stat.st_dev, stat.st_ino));
-    let (stdout, stderr) = (of(rustix::fs::fstat(io::stdout())), of(rustix::fs::fstat(io::stderr())));
-    if stdout.is_ok() && stdout == stderr {
+    if streams_are_one() {
         remark("");
     }
+}
+
+/// Whether standard output and standard error go into one pipe, file or terminal.
+pub(crate) fn streams_are_one() -> bool {
+    let of = |stat: rustix::io::Result<rustix::fs::Stat>| stat.map(|stat| (stat.st_dev, stat.st_ino));
+    let (stdout, stderr) = (of(rustix::fs::fstat(io::stdout())), of(rustix::fs::fstat(io::stderr())));
+    stdout.is_ok() && stdout == stderr
 }
 
 /// Writes `error: …`, with whatever could steer a terminal made visible.

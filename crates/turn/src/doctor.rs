@@ -55,7 +55,7 @@ pub fn doctor(context: &Context, repair: bool, progress: &mut dyn FnMut(u64)) ->
     checks.push(Check::new("root", CheckStatus::Ok, format!("{}, id {}", root.path(), root.id())));
     checks.extend(file_system::of_path(context.root.as_path()));
     checks.extend(file_system::tried(&root));
-    let restored = repair.then(|| Restored::all_but_leases(&root));
+    let restored = repair.then(|| Restored::of_the_plain(&root));
     checks.extend(supervision::checks(context, &root));
     let census = records::take(&root, progress);
     checks.extend(census.checks());

@@ -201,7 +201,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Which lines of the journal are worth decoding: half of them or less.
+/// Which lines of the journal may matter; the others are passed over without being decoded.
 struct Lines {
     admitted: Finder<'static>,
     /// Where it matters how tasks ended.

@@ -9,7 +9,7 @@ use record::seal::{ManifestEntry, Seal};
 use record::submission::Submission;
 use record::words::{Admission, Liveness, Permission, Publication, ReasonCode, SupervisorKind, Verdict};
 use record::{AbsolutePath, ProfileId, Span, TaskId, Timestamp};
-use store::{Loaded, PayloadName, Root, Task};
+use store::{Loaded, PayloadName, Root, StoreError, Task};
 use supervise::{SuperviseError, Supervisor};
 
 use crate::activity::Comparison;
@@ -72,8 +72,8 @@ pub fn logs(context: &Context, id: TaskId) -> Answer {
         let outcome = answer.outcome.as_deref();
         let files = raw_files(task, |seal, entry| {
             // Another seal than the one that was judged proves nothing.
-            outcome.is_none_or(|outcome| outcome.evidence_sha256 == seal.sha256)
-                && streams::is_as_sealed(task, entry, outcome.is_none()).unwrap_or(false)
+            Ok(outcome.is_none_or(|outcome| outcome.evidence_sha256 == seal.sha256)
+                && streams::is_as_sealed(task, entry, outcome.is_none())?)
         })?;
         let altered = files.iter().find(|file| file.sha256.is_some() && !file.sealed);
         let complaint = altered.map(|file| format!("{} is not what the seal names", file.path));
@@ -295,20 +295,20 @@ fn undetermined(task: &Task) -> Option<String> {
 /// says of it.
 pub(crate) fn raw_files(
     task: &Task,
-    is_sealed: impl Fn(&Loaded<Seal>, &ManifestEntry) -> bool,
+    is_sealed: impl Fn(&Loaded<Seal>, &ManifestEntry) -> Result<bool, StoreError>,
 ) -> Result<Vec<RawFile>, TurnError> {
     if let Some(seal) = task.read_apart::<Seal>().at(Stage::ObserveTask)? {
         let file = |entry: &ManifestEntry| {
             let size = streams::raw_size(task, entry.path.strip_prefix("raw/").unwrap_or(&entry.path));
-            RawFile {
+            Ok(RawFile {
                 path: task.path().join(&entry.path).display().to_string(),
                 available: size.is_some(),
-                sealed: is_sealed(&seal, entry),
+                sealed: is_sealed(&seal, entry).at(Stage::ObserveTask)?,
                 size: size.or(Some(entry.size)),
                 sha256: Some(entry.sha256),
-            }
+            })
         };
-        return Ok(seal.record.manifest.iter().map(file).collect());
+        return seal.record.manifest.iter().map(file).collect();
     }
     Ok(["stderr", "stdout"]
         .iter()

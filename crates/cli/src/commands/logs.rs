@@ -50,8 +50,9 @@ fn follow(globals: &Globals, context: &Context, id: TaskId) -> io::Result<Exit> 
     if follower.skipped() && !globals.json {
         output::remark("…");
     }
-    // The stream whose last line is not ended yet.
-    let mut open = None;
+    let are_one = output::streams_are_one();
+    // Whether the last line where remarks go is not ended yet.
+    let mut is_open = false;
     // Until the first output: then that is what a person wants to see.
     let mut progress = Some(Progress::on_stderr(globals.json));
     loop {
@@ -65,7 +66,9 @@ fn follow(globals: &Globals, context: &Context, id: TaskId) -> io::Result<Exit> 
                 Ok(Some(piece)) => {
                     progress = None;
                     put(globals, id, &piece)?;
-                    open = (!piece.bytes.ends_with(b"\n")).then_some(piece.stream);
+                    if are_one || piece.stream == LogStream::Stderr {
+                        is_open = !piece.bytes.ends_with(b"\n");
+                    }
                 }
                 Ok(None) => break,
                 Err(fault) => return fail(globals, &fault.into_answer(follower.answer().clone())),
@@ -83,10 +86,8 @@ fn follow(globals: &Globals, context: &Context, id: TaskId) -> io::Result<Exit> 
     if globals.json {
         print(globals, answer, String::new)?;
     } else {
-        match open {
-            Some(LogStream::Stdout) => output::end_open_line(),
-            Some(LogStream::Stderr) => output::remark(""),
-            None => {}
+        if is_open {
+            output::remark("");
         }
         output::remark(&format!("task {id}: {}", human::answer::state(answer)));
         super::complain(answer);

@@ -122,6 +122,13 @@ fn leases_are_not_made_again_under_a_turn_that_writes() {
     assert!(!lead.root().join("leases").exists());
     fs::write(gate, "").unwrap();
     assert_eq!(lead.collect(&writer).code, 0);
+    alone(&lead);
+    // Nor while one can not be looked at: it might.
+    let task = lead.task_directory(&writer);
+    fs::set_permissions(&task, PermissionsExt::from_mode(0o755)).unwrap();
+    assert_eq!(lead.json(["doctor", "--repair"]).code, 1);
+    assert!(!lead.root().join("leases").exists());
+    fs::set_permissions(&task, PermissionsExt::from_mode(0o700)).unwrap();
     assert_eq!(lead.json(["doctor", "--repair"]).code, 0);
 }
 

@@ -32,10 +32,17 @@ pub(crate) fn status(ran: &Ran, id: &str) -> String {
     found[0]["status"].as_str().unwrap().to_owned()
 }
 
-/// Ends the supervisor, so that nobody changes the root meanwhile.
+/// Ends the supervisor and waits for the runners of ended turns, so that nobody changes the root meanwhile.
 pub(crate) fn alone(lead: &Lead) {
     if let Some(supervisor) = lead.supervisor() {
         support::kill(supervisor, "KILL");
         until("its end", || lead.supervisor().is_none().then_some(()));
     }
+    // A runner takes the marker away last.
+    let is_busy = |id: &str| lead.task_directory(id).join("outcome.json").exists();
+    until("the last of the runners", || {
+        let open = std::fs::read_dir(lead.root().join("open")).ok()?;
+        let mut ids = open.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        (!ids.any(|id| is_busy(&id))).then_some(())
+    });
 }

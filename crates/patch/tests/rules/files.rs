@@ -104,9 +104,9 @@ fn patch_too_large() {
     assert_eq!(receipt.patch.sha256, None);
 }
 
-/// All that this process has read so far.
+/// All that this thread has read so far.
 fn read_bytes() -> u64 {
-    let counted = fs::read_to_string("/proc/self/io").unwrap();
+    let counted = fs::read_to_string("/proc/thread-self/io").unwrap();
     counted.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap().parse().unwrap()
 }
 

@@ -26,7 +26,6 @@ use crate::roots::{self, Roots};
 use crate::summary::Summariser;
 use crate::{executable, options};
 
-/// Every tool that is offered in read-only mode; none of them writes, and none is a shell.
 const CLI: Cli = Cli {
     id: "claude:print",
     program: "claude",
@@ -54,6 +53,7 @@ const CLI: Cli = Cli {
     ],
     is_conversation: options::is_uuid,
 };
+/// Every tool that is offered in read-only mode; none of them writes, and none is a shell.
 const READ_ONLY_TOOLS: &str = "Read,Grep,Glob";
 /// It passes over an effort that it does not know with a warning.
 const EFFORTS: &[&str] = &["low", "medium", "high", "xhigh", "max"];

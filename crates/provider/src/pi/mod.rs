@@ -24,7 +24,6 @@ use crate::roots::{self, resolved};
 use crate::summary::Summariser;
 use crate::{executable, options, probe};
 
-/// Every tool that can not write.
 const CLI: Cli = Cli {
     id: "pi:json",
     program: "pi",
@@ -50,6 +49,7 @@ const CLI: Cli = Cli {
     ],
     is_conversation: options::is_uuid,
 };
+/// Every tool that can not write.
 const READ_ONLY_TOOLS: &str = "read,grep,find,ls";
 /// Every tool.
 const ALL_TOOLS: &str = "read,bash,edit,write,grep,find,ls";

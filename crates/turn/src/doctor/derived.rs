@@ -83,11 +83,14 @@ fn restore(root: &Root, id: TaskId) -> Result<(), StoreError> {
 fn claims(root: &Root, census: &Census, repair: bool) -> Result<Check, StoreError> {
     const ID: &str = "claims";
     let (unclaimed, unread) = (&census.unclaimed, &census.unread_claims);
-    if unread.count > 0 {
-        let found = format!("{} can not be looked at: {}", unread.count, unread.sample());
-        return Ok(Check::new(ID, CheckStatus::Failed, found));
-    }
+    let unread =
+        (unread.count > 0).then(|| format!("{} can not be looked at: {}", unread.count, unread.sample()));
     let found = format!("{} tasks that go on with a conversation are not named by it", unclaimed.len());
+    if unclaimed.is_empty()
+        && let Some(unread) = unread
+    {
+        return Ok(Check::new(ID, CheckStatus::Failed, unread));
+    }
     if unclaimed.is_empty() {
         return Ok(Check::new(ID, CheckStatus::Ok, "each conversation names the tasks that go on with it"));
     }
@@ -96,7 +99,10 @@ fn claims(root: &Root, census: &Census, repair: bool) -> Result<Check, StoreErro
     }
     let restored = unclaimed.iter().try_for_each(|(id, prior)| continuation::restore(root, *id, prior));
     Ok(match restored {
-        Ok(()) => Check::new(ID, CheckStatus::Ok, format!("put right: {found}")),
+        Ok(()) => match unread {
+            None => Check::new(ID, CheckStatus::Ok, format!("put right: {found}")),
+            Some(unread) => Check::new(ID, CheckStatus::Failed, format!("put right: {found}; {unread}")),
+        },
         Err(error) => Check::new(ID, CheckStatus::Failed, format!("{found}: {error}")).with_fix(REPAIR),
     })
 }

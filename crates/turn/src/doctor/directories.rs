@@ -10,6 +10,8 @@ use super::records::Census;
 const ID: &str = "directories";
 /// Who holds a lease of a workspace is told by nothing else.
 const LEASES: &str = "leases";
+/// Without them each id would look as if it had never been dispatched, and work could be paid for twice.
+const TASKS: &str = "tasks";
 
 /// What was made, and what could not be.
 #[derive(Debug, Default)]
@@ -19,10 +21,10 @@ pub(super) struct Restored {
 }
 
 impl Restored {
-    /// Makes what is missing, before anything looks into it. But for leases, of which the tasks must be known first.
-    pub(super) fn all_but_leases(root: &Root) -> Self {
+    /// Makes what is missing and needs no knowledge of the tasks, before anything looks into it.
+    pub(super) fn of_the_plain(root: &Root) -> Self {
         let mut restored = Self::default();
-        restored.make(root, |name| name != LEASES);
+        restored.make(root, |name| !matches!(name, LEASES | TASKS));
         restored
     }
 
@@ -45,7 +47,7 @@ pub(super) fn check(root: &Root, census: &Census, restored: Option<Restored>) ->
     let is_repair = restored.is_some();
     let mut restored = restored.unwrap_or_default();
     // The lock of a turn that still writes went with the directory.
-    if is_repair && census.writers == 0 {
+    if is_repair && census.nobody_writes() {
         restored.make(root, |name| name == LEASES);
     }
     let mut found = restored.refused;

@@ -68,6 +68,11 @@ pub(super) fn take(root: &Root, progress: &mut dyn FnMut(u64)) -> Census {
 }
 
 impl Census {
+    /// Whether it is certain that no turn writes into a workspace.
+    pub(super) fn nobody_writes(&self) -> bool {
+        self.unlisted.is_none() && self.writers == 0
+    }
+
     fn add(&mut self, root: &Root, id: TaskId) {
         let examined = task::examine(root, id);
         self.tasks += 1;

@@ -29,7 +29,7 @@ pub(super) struct Examined {
     pub(super) events: Vec<EventKind>,
     /// Whether it certainly has no outcome.
     pub(super) is_open: bool,
-    /// Whether it was launched to write and has no outcome.
+    /// Whether it may have been launched to write and may have no outcome.
     pub(super) may_write: bool,
     /// The conversation that it goes on with.
     pub(super) prior: Option<PriorSession>,
@@ -52,7 +52,11 @@ fn once(root: &Root, id: TaskId) -> Examined {
             "{}: vanished",
             root.path().as_path().join("tasks").join(id.to_string()).display()
         )),
-        Err(error) => examined.damage.push(error.to_string()),
+        Err(error) => {
+            examined.damage.push(error.to_string());
+            // Nothing tells that it does not.
+            examined.may_write = true;
+        }
     }
     examined
 }
@@ -62,6 +66,7 @@ impl Examined {
     fn task(&mut self, task: &Task) {
         let outcome = self.read::<Outcome>(task);
         self.is_open = matches!(outcome, Ok(None));
+        let has_ended = matches!(outcome, Ok(Some(_)));
         let outcome = outcome.unwrap_or_default();
         let seal = self.read::<Seal>(task).unwrap_or_default();
         let running = self.read::<Running>(task);
@@ -81,7 +86,7 @@ impl Examined {
         let writes = |request: &Loaded<Request>| {
             request.record.requested_config.permission == Permission::WorkspaceWrite
         };
-        self.may_write = self.is_open && !matches!(launch, Ok(None)) && request.as_ref().is_none_or(writes);
+        self.may_write = !has_ended && !matches!(launch, Ok(None)) && request.as_ref().is_none_or(writes);
         self.prior = request.as_ref().and_then(|request| request.record.prior_session.clone());
         self.order(task, &outcome, &seal, &running, &launch);
         self.content(task, &request, &seal, &outcome);
