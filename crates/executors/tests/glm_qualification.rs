@@ -108,9 +108,15 @@ fn the_builder_edits_the_fixture_but_never_its_git_directory() {
 
 #[test]
 fn a_change_from_elsewhere_keeps_its_reason_beside_a_limit() {
-    for (name, reason) in [("source.txt", "workdir_modified"), (".git/go", "git_control_modified")] {
-        let prompt = format!("[[GLM: started]] [[GLM: wait .git/go]] {} [[GLM: exit 1]]", line(&retry(429)));
-        let prompt = prompt.replace(".git/go", if name == "source.txt" { "go" } else { name });
+    let changes = [
+        ("source.txt", "workdir_modified"),
+        (".git/go", "git_control_modified"),
+        // git would not look into another checkout.
+        ("below/.git", "workdir_snapshot_failed"),
+    ];
+    for (name, reason) in changes {
+        let go = if name.starts_with(".git/") { name } else { "go" };
+        let prompt = format!("[[GLM: started]] [[GLM: wait {go}]] {} [[GLM: exit 1]]", line(&retry(429)));
         let mut evaluation = LaneEvaluation::new("scout", &prompt);
         evaluation.install_compiler(COMPILER);
         let (manifest, _) =
@@ -119,7 +125,7 @@ fn a_change_from_elsewhere_keeps_its_reason_beside_a_limit() {
         let started = stage.start(&glm_support::words(stage, "scout", &manifest));
         glm_support::wait_for_start(stage);
         stage.write(&format!("work/{name}"), "changed by somebody else");
-        stage.write(&format!("work/{}", if name == "source.txt" { "go" } else { name }), "go");
+        stage.write(&format!("work/{go}"), "go");
         stage.finish(started).refused(70, reason);
         assert_eq!(stage.diagnostic()["phase"], "dispatch");
     }
@@ -206,9 +212,9 @@ fn git_starts_nothing_that_the_workspace_names() {
 }
 
 #[test]
-fn a_workspace_that_could_make_git_start_something_is_refused() {
+fn a_workspace_that_git_can_not_be_asked_about_is_refused() {
     type Change = fn(&LaneEvaluation, &std::path::Path);
-    let changes: [(&str, Change); 6] = [
+    let changes: [(&str, Change); 10] = [
         ("name a filter", |evaluation, work| {
             let filter = telltale(evaluation, "filter");
             fs::write(work.join(".git/info/attributes"), "*.txt filter=mine\n").expect("written");
@@ -229,6 +235,20 @@ fn a_workspace_that_could_make_git_start_something_is_refused() {
         }),
         ("shares its git directory", |_, work| {
             fs::write(work.join(".git/commondir"), ".\n").expect("written");
+        }),
+        ("has a pipe", |_, work| {
+            let exclude = work.join(".git/info/exclude");
+            fs::remove_file(&exclude).ok();
+            let mode = rustix::fs::Mode::RWXU;
+            rustix::fs::mknodat(rustix::fs::CWD, exclude, rustix::fs::FileType::Fifo, mode, 0)
+                .expect("a pipe");
+        }),
+        ("another checkout", |_, work| fs::create_dir_all(work.join("below/.git")).expect("a directory")),
+        ("told not to look at", |_, work| {
+            git(work, &["update-index", "--assume-unchanged", "source.txt"]);
+        }),
+        ("told not to look at", |_, work| {
+            git(work, &["update-index", "--skip-worktree", "source.txt"]);
         }),
     ];
     for (words, change) in changes {
@@ -258,7 +278,7 @@ fn a_workspace_or_runner_with_submodules_is_refused() {
     evaluation.install_compiler(COMPILER);
     let commit = add(&evaluation, &evaluation.stage.path("work"));
     evaluation.checkout.change("workdir_commit", json!(commit));
-    evaluation.run(&[]).0.refused(78, "has submodules");
+    evaluation.run(&[]).0.refused(78, "has another checkout in it");
     assert!(!evaluation.stage.path("told").exists());
 
     let mut evaluation = LaneEvaluation::new("scout", "x");

@@ -131,11 +131,12 @@ fn every_lane_has_its_tools_and_steps() {
 fn the_kernel_holds_what_the_lane_promises() {
     let mut stage = ready();
     stage.write("home/secret.txt", "planted in the home");
-    stage.write("elsewhere/file.txt", "readable");
+    stage.write("elsewhere/file.txt", "of somebody else");
     stage.write("work/source.txt", "source");
-    // What lies beside the run may be read, the private directory of another run may not.
+    // Other runs have their private directories beside this one, or in a temporary directory of their task.
     stage.set("TMPDIR", stage.path("elsewhere"));
     stage.write("elsewhere/delegation-glm.abcdef/key", "planted key");
+    stage.write("dlg-other/delegation-grok.abcdef/auth.json", "planted login");
     stage.set("KIMI_CODE_HOME", stage.path("home/.kimi-code"));
     let at = |name: &str| stage.path(name).display().to_string();
     let (work, home) = (at("work"), at("home"));
@@ -144,12 +145,13 @@ fn the_kernel_holds_what_the_lane_promises() {
     let prompt = format!(
         "[[KIMI: read {home}/secret.txt]] [[KIMI: read {home}/.kimi-code/credentials/kimi-code.json]] \
          [[KIMI: write {home}/new.txt]] [[KIMI: read {work}/source.txt]] [[KIMI: write {work}/new.txt]] \
-         [[KIMI: read {file}]] [[KIMI: write {file}]] [[KIMI: read {other}]] [[KIMI: read /etc/passwd]] [[KIMI: write {out}/answer.txt]] \
+         [[KIMI: read {file}]] [[KIMI: write {file}]] [[KIMI: read {other}]] [[KIMI: read {task}]] [[KIMI: read /etc/passwd]] [[KIMI: write {out}/answer.txt]] \
          [[KIMI: execute /usr/bin/true]] [[KIMI: execute rg]] [[KIMI: execute /usr/bin/env]] [[KIMI: execute /bin/sh]] \
          [[KIMI: load /usr/bin/env]] [[KIMI: load /bin/sh]] [[KIMI: read {kimi}]] [[KIMI: execute {work}/program]] \
          [[KIMI: write {memory}]] [[KIMI: write /dev/ptmx]] [[KIMI: write /dev/null]]",
         file = at("elsewhere/file.txt"),
         other = at("elsewhere/delegation-glm.abcdef/key"),
+        task = at("dlg-other/delegation-grok.abcdef/auth.json"),
         out = at("out"),
         kimi = at("bin/kimi"),
     );
@@ -164,9 +166,10 @@ fn the_kernel_holds_what_the_lane_promises() {
             format!("write {home}/new.txt"): "denied",
             format!("read {work}/source.txt"): "done",
             format!("write {work}/new.txt"): in_work,
-            format!("read {}", at("elsewhere/file.txt")): "done",
+            format!("read {}", at("elsewhere/file.txt")): "denied",
             format!("write {}", at("elsewhere/file.txt")): "denied",
             format!("read {}", at("elsewhere/delegation-glm.abcdef/key")): "denied",
+            format!("read {}", at("dlg-other/delegation-grok.abcdef/auth.json")): "denied",
             "read /etc/passwd": "done",
             format!("write {}", at("out/answer.txt")): "denied",
             "execute /usr/bin/true": "done",

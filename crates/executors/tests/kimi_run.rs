@@ -166,23 +166,21 @@ fn the_diagnostic_counts_and_names_no_foreign_tool() {
 
 #[test]
 fn a_caller_that_gives_up_ends_everything_and_gets_130() {
-    for signal in [Signal::TERM, Signal::INT] {
-        let stage = ready();
-        stage.write("prompt.md", "[[KIMI: rotate kept]] [[KIMI: leave]] [[KIMI: started]] [[KIMI: hang]]");
-        let started = stage.start(&stage.words("builder", &["--allow-provisional"]));
-        wait_for_start(&stage);
-        let left = fs::read_to_string(stage.path("work/left")).expect("a number");
-        let left = Pid::from_raw(left.trim().parse().expect("a number")).expect("a process");
-        let runner = Pid::from_raw(started.pid().cast_signed()).expect("a process");
-        kill_process(runner, signal).expect("a signal");
-        let finished = stage.finish(started);
-        finished.refused(130, "caller_cancelled (details: ");
-        assert_eq!(stage.diagnostic()["reason"], "caller_cancelled");
-        assert_eq!(stage.diagnostic()["oauth_sync"], "ok");
-        assert!(kimi_support::login(&stage).contains("refresh-rotated-kept"));
-        assert!(!kimi_support::lock_file(&stage).exists());
-        wait_until(|| rustix::process::test_kill_process(left).is_err());
-    }
+    let stage = ready();
+    stage.write("prompt.md", "[[KIMI: rotate kept]] [[KIMI: leave]] [[KIMI: started]] [[KIMI: hang]]");
+    let started = stage.start(&stage.words("builder", &["--allow-provisional"]));
+    wait_for_start(&stage);
+    let left = fs::read_to_string(stage.path("work/left")).expect("a number");
+    let left = Pid::from_raw(left.trim().parse().expect("a number")).expect("a process");
+    let runner = Pid::from_raw(started.pid().cast_signed()).expect("a process");
+    kill_process(runner, Signal::TERM).expect("a signal");
+    let finished = stage.finish(started);
+    finished.refused(130, "caller_cancelled (details: ");
+    assert_eq!(stage.diagnostic()["reason"], "caller_cancelled");
+    assert_eq!(stage.diagnostic()["oauth_sync"], "ok");
+    assert!(kimi_support::login(&stage).contains("refresh-rotated-kept"));
+    assert!(!kimi_support::lock_file(&stage).exists());
+    wait_until(|| rustix::process::test_kill_process(left).is_err());
 }
 
 #[test]

@@ -43,6 +43,19 @@ struct PidfdInfo {
 /// `PIDFD_GET_INFO` of `linux/pidfd.h`.
 const PIDFD_GET_INFO: Opcode = opcode::read_write::<PidfdInfo>(0xff, 11);
 
+/// Whether a signal is ignored.
+pub(crate) fn is_ignored(signal: libc::c_int) -> io::Result<bool> {
+    let mut action = std::mem::MaybeUninit::<libc::sigaction>::zeroed();
+    // SAFETY: nothing is changed, and the C library fills its own record, for which all zeros are a value as well.
+    let action = unsafe {
+        if libc::sigaction(signal, ptr::null(), action.as_mut_ptr()) != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        action.assume_init()
+    };
+    Ok(action.sa_sigaction == libc::SIG_IGN)
+}
+
 /// Gives every signal its default disposition: those that the Rust runtime ignores or handles, and those that the C library
 /// keeps for itself and a careless ancestor may have left ignored, which is why the library is not asked.
 pub(crate) fn reset_signal_dispositions() {

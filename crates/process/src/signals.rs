@@ -6,21 +6,26 @@ use std::os::fd::{AsFd, BorrowedFd};
 use nix::sys::signal::{SigSet, Signal, raise};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 
-/// SIGTERM, SIGINT and SIGHUP, held back from their default effect and readable one by one (STATE.md 3.5: to a runner
-/// they mean an orderly stop).
+use crate::raw;
+
+/// SIGTERM, SIGINT, SIGHUP and SIGQUIT, held back from their default effect and readable one by one (STATE.md 3.5: to a
+/// runner they mean an orderly stop).
 #[derive(Debug)]
 pub struct TerminationSignals(SignalFd);
 
 impl TerminationSignals {
-    /// Blocks the three signals for this thread and those it starts later: call it before any other thread exists. They
-    /// stay blocked for the life of the process. A signal that the process was started to ignore stays ignored.
+    /// Blocks these signals for this thread and those it starts later: call it before any other thread exists. They
+    /// stay blocked for the life of the process. A signal that the process was started to ignore (`nohup`) stays ignored.
     ///
     /// # Errors
     /// No descriptor is left.
     pub fn block() -> io::Result<Self> {
         let mut set = SigSet::empty();
-        for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
-            set.add(signal);
+        for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP, Signal::SIGQUIT] {
+            // A blocked signal is kept even where it would be ignored.
+            if !raw::is_ignored(signal as i32)? {
+                set.add(signal);
+            }
         }
         set.thread_block()?;
         Ok(Self(SignalFd::with_flags(&set, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?))

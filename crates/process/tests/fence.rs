@@ -332,6 +332,24 @@ fn reading_and_executing_can_be_limited() {
 }
 
 #[test]
+fn what_is_in_the_memory_of_others_is_not_read() {
+    let place = Place::new();
+    let run = |script: &str| {
+        let mut spec = place.script(script);
+        let mut limit = access(&place);
+        limit.readable.push("/proc".into());
+        spec.fence = Fence::Ours(WriteFence { access: Some(limit), ..place.fence() });
+        start(spec).ending() == Ending::Exited(0)
+    };
+    let test = std::process::id();
+    assert!(run("cat /proc/self/environ /proc/self/maps"));
+    assert!(run(&format!("cat /proc/{test}/status")), "what is no memory is seen");
+    for file in ["environ", "maps", "auxv", "mem"] {
+        assert!(!run(&format!("cat /proc/{test}/{file}")), "{file}");
+    }
+}
+
+#[test]
 fn a_limit_of_reading_that_can_not_be_proved_is_no_limit() {
     let place = Place::new();
     let failure = |change: fn(&mut AccessFence, &Place)| {

@@ -99,13 +99,17 @@ fn killed_at_any_point_it_strands_nothing() {
 
 #[test]
 fn asked_to_end_it_leaves_its_runners_alone() {
-    for asked in [Signal::TERM, Signal::INT, Signal::HUP] {
+    for asked in [Signal::TERM, Signal::INT, Signal::HUP, Signal::QUIT] {
         let mut stage = Stage::new(STAYS);
         let held = stage.admit("hold").id();
         let queued = stage.admit_as("finish", Variant { admitted: 9, ..Variant::default() });
-        // Our own child, so that its exit code can be seen.
+        // Our own child, so that its exit code can be seen. A shell starts what is beside it with SIGINT ignored.
         let mut child = Command::new("/bin/sh")
-            .args(["-c", "\"$0\" __supervise --root \"$1\" --slots 1 & wait $!", TEST_PROGRAM])
+            .args([
+                "-c",
+                "env --default-signal \"$0\" __supervise --root \"$1\" --slots 1 & wait $!",
+                TEST_PROGRAM,
+            ])
             .arg(stage.root.path().as_path())
             .spawn()
             .expect("a supervisor");

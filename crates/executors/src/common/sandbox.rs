@@ -117,6 +117,13 @@ impl Sandbox {
     }
 }
 
+/// The directories in which other runs and other programs keep what is theirs for a while, the one of this run among them.
+pub fn temporary_directories(run_directory: &RunDirectory) -> Vec<PathBuf> {
+    let own = run_directory.path().parent().map(Path::to_path_buf);
+    let known = ["/tmp", "/var/tmp", "/dev/shm"].into_iter().map(PathBuf::from);
+    known.chain(own).filter_map(|path| path.canonicalize().ok()).collect()
+}
+
 fn proof(path: &Path) -> io::Result<PathBuf> {
     fs::write(path, "proof\n")?;
     Ok(path.to_path_buf())

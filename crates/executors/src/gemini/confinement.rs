@@ -8,7 +8,7 @@ use process::Fence;
 
 use super::home::Home;
 use crate::common::run_directory::RunDirectory;
-use crate::common::sandbox::{Access, Reads, Sandbox};
+use crate::common::sandbox::{Access, Reads, Sandbox, temporary_directories};
 
 /// Where programs of the system lie. What the user has beside them is not executed.
 const PROGRAMS: &[&str] = &["/bin", "/sbin", "/lib", "/lib64", "/usr", "/opt", "/snap", "/nix"];
@@ -25,7 +25,7 @@ pub(super) fn fence(
 ) -> io::Result<Fence> {
     let mut hidden = vec![user_home.to_path_buf()];
     // Other runs keep their keys there.
-    hidden.extend(run_directory.path().parent().map(Path::to_path_buf));
+    hidden.extend(temporary_directories(run_directory));
     let executable = PROGRAMS.iter().map(PathBuf::from).chain([agy.to_path_buf()]).collect();
     Sandbox {
         writable: vec![home.home.clone(), home.scratch.clone(), home.workspace.clone()],

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use process::{Fence, WriteFence};
+use process::Fence;
 
 use super::home::Home;
 use super::knobs::Knobs;
@@ -12,7 +12,7 @@ use super::lane::Lane;
 use super::ripgrep::Ripgrep;
 use crate::common::libraries::directories_of_programs;
 use crate::common::run_directory::RunDirectory;
-use crate::common::sandbox::{Access, Reads, Sandbox};
+use crate::common::sandbox::{Access, Reads, Sandbox, temporary_directories};
 use crate::common::surroundings::{Surroundings, executable_file};
 
 /// The shell that a child finds in its environment: it does nothing.
@@ -44,7 +44,7 @@ pub(super) struct Confinement {
 
 impl Confinement {
     /// Looks at the machine: everything may be read but what lies in the home directory, in the vendor's directory, in the data
-    /// home, and in directories of programs.
+    /// home, and in directories of programs; and but what is temporary.
     ///
     /// Programs are closed off for reading because the loader, which must be executable, would start whatever it can read.
     pub(super) fn of(knobs: &Knobs, surroundings: &Surroundings) -> Self {
@@ -83,23 +83,11 @@ impl Confinement {
         // A link to a program of many names would let all of them be executed.
         executable.extend(executable_file(Path::new(SHELL)).filter(|shell| shell.ends_with("true")));
         let mut hidden = self.hidden.clone();
-        hidden.push(run_directory.path().to_path_buf());
+        // Other runs keep their keys there.
+        hidden.extend(temporary_directories(run_directory));
         let access = Some(Access { reads: Reads::AllBut { hidden, except }, executable });
-        let mut fence = Sandbox { writable, access, forbidden, ..Sandbox::default() }.fence(run_directory)?;
-        if let Fence::Ours(WriteFence { access: Some(access), .. }) = &mut fence {
-            access.readable.retain(|path| !is_run(path, run_directory));
-        }
-        Ok(fence)
+        Sandbox { writable, access, forbidden, ..Sandbox::default() }.fence(run_directory)
     }
-}
-
-/// Whether a path is the private directory of another run, which may hold a key. Asked of the very list that is granted, since
-/// other runs begin at any time.
-fn is_run(path: &Path, own: &RunDirectory) -> bool {
-    let is_named_like_one = |path: &Path| {
-        path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"delegation-"))
-    };
-    path.parent() == own.path().parent() && is_named_like_one(path)
 }
 
 /// What is granted to one child.

@@ -14,6 +14,7 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::getpid;
+use rustix::thread::{CapabilitySet, capabilities, clear_ambient_capability_set, set_capabilities};
 
 use super::wire::{AccessOrder, FenceOrder};
 use crate::error::GateStep;
@@ -43,6 +44,9 @@ pub(super) fn raise(order: &FenceOrder<'_>) -> Result<(), Failure> {
     let places = open_directories(&order.forbidden).map_err(|error| (GateStep::FenceProof, error))?;
     let provable = places.iter().any(is_writable_without_fence);
     restrict(directories, files, order.access.as_ref()).map_err(|error| (GateStep::Fence, error))?;
+    if order.access.is_some() {
+        give_up_sight().map_err(|error| (GateStep::Fence, error))?;
+    }
     let proof = || {
         if !provable {
             return Err(Errno::NOTRECOVERABLE.into());
@@ -51,6 +55,22 @@ pub(super) fn raise(order: &FenceOrder<'_>) -> Result<(), Failure> {
         order.access.as_ref().map_or(Ok(()), prove_access)
     };
     proof().map_err(|error| (GateStep::FenceProof, error))
+}
+
+/// Gives up the capabilities with which a superuser's process sees the memory and environment of processes outside of the
+/// fence, whatever Landlock says (newer kernels let CAP_PERFMON read both).
+fn give_up_sight() -> io::Result<()> {
+    let sight = CapabilitySet::PERFMON | CapabilitySet::SYS_ADMIN;
+    let mut own = capabilities(None)?;
+    if !own.permitted.intersects(sight) {
+        // No program that this one executes can get more: the fence has taken that away from all of them.
+        return Ok(());
+    }
+    clear_ambient_capability_set()?;
+    own.effective.remove(sight);
+    own.permitted.remove(sight);
+    own.inheritable.remove(sight);
+    Ok(set_capabilities(None, own)?)
 }
 
 fn open_directories(paths: &[&CStr]) -> io::Result<Vec<OwnedFd>> {

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::super::limits::GIT_SETTINGS_MAX_BYTES;
+use super::inventory::oddity;
 use crate::common::files::{exists, read_regular};
 use crate::common::git::Git;
 
@@ -31,10 +32,23 @@ pub(super) fn demand_plain(workdir: &Path) -> Result<(), &'static str> {
         }
     }
     match has_links(&control) {
-        Ok(false) => Ok(()),
-        Ok(true) => Err("has a symbolic link in its git directory"),
-        Err(_) => Err("has a git directory that can not be read"),
+        Ok(false) => {}
+        Ok(true) => return Err("has a symbolic link in its git directory"),
+        Err(_) => return Err("has a git directory that can not be read"),
     }
+    match oddity(workdir) {
+        Ok(None) => Ok(()),
+        Ok(Some(oddity)) => Err(oddity),
+        Err(_) => Err("can not be read"),
+    }
+}
+
+/// Whether git was told not to look at a file: `assume-unchanged` shows as a small letter, `skip-worktree` as `S` (git-ls-files(1)).
+pub(super) fn passes_over_files(git: &Git) -> Option<bool> {
+    let entries = git.ask(&["ls-files", "-v", "-z"])?;
+    let is_passed_over =
+        |entry: &[u8]| entry.first().is_some_and(|tag| *tag == b'S' || tag.is_ascii_lowercase());
+    Some(entries.split(|byte| *byte == 0).any(is_passed_over))
 }
 
 /// A section begins with a bracket and its name, in any case (git-config(1), "Syntax").

@@ -28,6 +28,25 @@ pub(super) fn of_git_directory(workdir: &Path) -> Option<Sha256Digest> {
     digest(&directory, &below(&directory, None).ok()?).ok()
 }
 
+/// What a workspace holds that git can not be asked about: it waits for whoever writes into a pipe, and does not look into another
+/// checkout.
+///
+/// # Errors
+/// It can not be read.
+pub(super) fn oddity(workdir: &Path) -> io::Result<Option<&'static str>> {
+    let own = Path::new(GIT_DIRECTORY);
+    for path in below(workdir, None)? {
+        let kind = fs::symlink_metadata(workdir.join(&path))?.file_type();
+        if !(kind.is_file() || kind.is_dir() || kind.is_symlink()) {
+            return Ok(Some("has a pipe, a socket or a device in it"));
+        }
+        if path != own && path.file_name() == Some(own.as_os_str()) {
+            return Ok(Some("has another checkout in it"));
+        }
+    }
+    Ok(None)
+}
+
 /// Every path below a directory, relative to it.
 fn below(root: &Path, without: Option<&Path>) -> io::Result<BTreeSet<PathBuf>> {
     let mut found = BTreeSet::new();

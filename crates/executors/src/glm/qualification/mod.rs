@@ -92,6 +92,9 @@ impl Terms {
         if git.has_gitlinks().ok_or_else(unusable)? {
             return Err(refused("has submodules"));
         }
+        if git::passes_over_files(&git).ok_or_else(unusable)? {
+            return Err(refused("has files that git is told not to look at"));
+        }
         if !git::is_clean(&git).ok_or_else(unusable)? {
             return Err(refused("has changes or ignored files"));
         }
@@ -149,6 +152,10 @@ impl Qualification {
             inventory::of_git_directory(&self.workdir).ok_or(failed("git_control_snapshot_failed"))?;
         if control != self.control {
             return Err(failed("git_control_modified"));
+        }
+        // Else git would be asked about what it does not see, or waits for.
+        if !matches!(inventory::oddity(&self.workdir), Ok(None)) {
+            return Err(failed("workdir_snapshot_failed"));
         }
         let tree = inventory::of_tree(&self.workdir).ok_or(failed("workdir_snapshot_failed"))?;
         if self.terms.is_read_only && tree != self.tree {
