@@ -22,7 +22,7 @@ use crate::common::login::{Kept, LoginMode, Placed};
 use crate::common::place::Places;
 use crate::common::program::{Done, say};
 use crate::common::publish::{self, Publication};
-use crate::common::report::json_file;
+use crate::common::report::{json_file, members};
 
 /// A run that is prepared.
 pub(super) struct Work<'a> {
@@ -138,18 +138,20 @@ impl Work<'_> {
         let output = format!("{answer}\n").into_bytes();
         let mut metrics =
             report::metrics(self.lane, self.mode, self.runtime.cli_version.as_deref(), &self.runtime.ripgrep);
-        metrics.extend(report::members(json!({
+        metrics.extend(members(json!({
             "backend": self.family.backend(),
             "effort": self.admitted.effort,
             "lane": self.admitted.lane,
             "started_at_epoch": self.start.epoch,
             "finished_at_epoch": self.start.finished_epoch(),
         })));
-        if let Some(manifest) = &self.manifest {
-            metrics.insert("evaluation_receipt".to_owned(), manifest.attempt_receipt(&output));
-        }
-        let publication =
-            Publication { places: &self.places, output, metrics, marked: self.manifest.as_ref() };
+        let publication = Publication {
+            places: &self.places,
+            output,
+            metrics,
+            marked: self.manifest.as_ref(),
+            metrics_first: false,
+        };
         let reasons =
             ["output_finalize_failed", "metrics_finalize_failed", "evaluation_commit_finalize_failed"];
         let staged = Failure::publish("publication_stage_failed");
@@ -177,7 +179,7 @@ impl Work<'_> {
             events,
         };
         let mut diagnostic = report::diagnostic(&seen);
-        diagnostic.extend(report::members(json!({
+        diagnostic.extend(members(json!({
             "phase": phase.word(),
             "reason": reason,
             "exit_code": exit.code(),

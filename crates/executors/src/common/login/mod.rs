@@ -285,6 +285,11 @@ pub fn kept_of_probes<T>(
     }
 }
 
+/// 69: a login that can be used can not be copied.
+pub fn not_copied(why: &dyn std::fmt::Display) -> Refusal {
+    Refusal::unavailable(format!("the login can not be copied: {why}"))
+}
+
 /// Makes a directory that is closed to others, and those above it.
 ///
 /// # Errors
