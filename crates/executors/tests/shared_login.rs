@@ -145,9 +145,9 @@ fn what_can_not_be_read_is_not_taken_for_nothing() {
     write(&shared, NEW);
     drop(shared);
     // The refreshed token in it works, and that of the user does not any more.
-    let baseline = fs::read_dir(bench.path("")).expect("a directory").flatten();
-    let generation = baseline.map(|entry| entry.path()).find(|path| path.is_dir()).expect("a generation");
-    for name in [bench.path("current"), generation.join("baseline")] {
+    let entries = fs::read_dir(bench.path("")).expect("a directory").flatten();
+    let generation = entries.map(|entry| entry.path()).find(|path| path.is_dir()).expect("a generation");
+    for name in [bench.path("current"), generation.join("baseline"), generation.join(KIND.shared_file)] {
         let text = fs::read(&name).expect("readable");
         fs::remove_file(&name).expect("removed");
         fs::create_dir(&name).expect("a directory");

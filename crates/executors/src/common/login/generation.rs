@@ -161,7 +161,8 @@ fn unusable(user: &UserLogin, error: &io::Error) -> Refusal {
 fn settled(root: &Path, user: &UserLogin) -> Result<Option<Generation>, Refusal> {
     let failed = |error| unusable(user, &error);
     let Some(current) = Generation::current(root, user.kind).map_err(failed)? else { return Ok(None) };
-    let (Ok(of_user), Ok(own)) = (user.read(), current.read()) else { return Ok(None) };
+    let Some(own) = there(current.read()).map_err(failed)? else { return Ok(None) };
+    let Ok(of_user) = user.read() else { return Ok(None) };
     if own == of_user {
         current.set_baseline(&own);
         return Ok(Some(current));

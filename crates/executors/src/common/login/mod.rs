@@ -235,7 +235,7 @@ impl Copied<'_> {
 /// How it went to keep a login that a child may have refreshed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// There is nothing to keep, or it is kept, or the next run will.
+    /// There is nothing to keep, or it is kept, or will be: by the next run, or by one that is at work in the same copy.
     Yes,
     /// Somebody else logged in meanwhile: that login wins.
     Conflict,
