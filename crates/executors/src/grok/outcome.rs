@@ -94,11 +94,8 @@ impl Work {
         decide::enforced(events, &profile.name)?;
         let answer = Answer::read(&output.stdout);
         let text = decide::text(&answer, self.manifest.as_ref())?;
-        match kept {
-            Kept::Yes => self.publish(&answer, text),
-            Kept::Conflict => Err(Failure::new(Exit::Temporary, Phase::OauthSync, "oauth_conflict")),
-            Kept::No => Err(Failure::new(Exit::Failed, Phase::OauthSync, "oauth_sync_failed")),
-        }
+        kept.demand()?;
+        self.publish(&answer, text)
     }
 
     fn publish(&self, answer: &Answer, text: &str) -> Result<(), Failure> {

@@ -76,7 +76,7 @@ impl Work<'_> {
         let debug = self.keep_material(home, &output);
         let answer = if readable { self.answer(&output, &events) } else { Err(UNCLASSIFIED) };
         let done = answer.and_then(|answer| {
-            self.demand_kept(kept)?;
+            kept.map_or(Ok(()), Kept::demand)?;
             self.publish(answer)
         });
         match done {
@@ -124,14 +124,6 @@ impl Work<'_> {
             return failure(Exit::Failed, Phase::Output, "output_too_large");
         }
         Ok(answer.clone())
-    }
-
-    fn demand_kept(&self, kept: Option<Kept>) -> Result<(), Failure> {
-        match kept {
-            Some(Kept::Conflict) => Err(Failure::new(Exit::Temporary, Phase::OauthSync, "oauth_conflict")),
-            Some(Kept::No) => Err(Failure::new(Exit::Failed, Phase::OauthSync, "oauth_sync_failed")),
-            Some(Kept::Yes) | None => Ok(()),
-        }
     }
 
     fn publish(&self, answer: String) -> Result<(), Failure> {

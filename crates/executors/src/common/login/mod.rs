@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use record::Sha256Digest;
 
-use super::exit::{Exit, Refusal};
+use super::exit::{Exit, Failure, Phase, Refusal};
 use super::family::{Family, Flag, FlagValue};
 use super::files::{read_regular, replace};
 use super::limits::LOGIN_MAX_BYTES;
@@ -244,6 +244,18 @@ pub enum Kept {
 }
 
 impl Kept {
+    /// Demands that nothing is lost before an answer is published.
+    ///
+    /// # Errors
+    /// 75: another login wins. 70: the one that was refreshed is lost.
+    pub const fn demand(self) -> Result<(), Failure> {
+        match self {
+            Self::Yes => Ok(()),
+            Self::Conflict => Err(Failure::new(Exit::Temporary, Phase::OauthSync, "oauth_conflict")),
+            Self::No => Err(Failure::new(Exit::Failed, Phase::OauthSync, "oauth_sync_failed")),
+        }
+    }
+
     /// Says on standard error that a login is lost, where the reason of the run is another or none at all.
     pub fn complain(self, kind: &Kind, family: &Family) {
         let why = match self {
