@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use executors::chat::QWEN;
 use executors::common::child::{End, Ended, KILL_GRACE, Launch, LaunchError, NewFiles, run};
 use executors::common::environment::ChildEnvironment;
+use executors::common::limits::STREAM_MAX_BYTES;
 use executors::common::run_directory::RunDirectory;
 use executors::common::sandbox::{Access, Reads, Sandbox};
 use executors::common::surroundings::Surroundings;
@@ -135,10 +136,12 @@ fn a_child_that_ignores_term_is_killed_with_all_it_started() {
 
 #[test]
 fn the_files_of_a_child_are_private_or_as_the_caller_makes_them() {
-    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o026));
     let bench = Bench::new();
+    // Whatever it is here; the builders' tests start a runner with one that is not usual.
+    let shell = std::process::Command::new("/bin/sh").args(["-c", "umask"]).output().expect("a shell");
+    let callers = String::from_utf8(shell.stdout).expect("UTF-8");
     for (name, new_files, expected) in
-        [("private", NewFiles::Private, "0077\n"), ("open", NewFiles::AsOfCaller, "0026\n")]
+        [("private", NewFiles::Private, "0077\n"), ("open", NewFiles::AsOfCaller, &*callers)]
     {
         let launch = Launch { new_files, ..bench.shell(name, "umask") };
         assert_eq!(text(&bench.run(launch).expect("it ran")), expected);
@@ -152,6 +155,20 @@ fn what_a_child_leaves_behind_goes_with_it() {
     assert_eq!(bench.run(bench.shell("leaves", script)).expect("it ran").end, End::Exited(0));
     let pid = fs::read_to_string(bench.path("left")).expect("a number");
     assert!(!Path::new("/proc").join(pid.trim()).exists());
+}
+
+#[test]
+fn a_child_that_writes_too_much_and_ends_at_once_wrote_too_much() {
+    let bench = Bench::new();
+    for (name, redirection) in [("much", ""), ("many", " >&2")] {
+        for (more, expected) in [(0, End::Exited(0)), (1, End::TooMuchOutput)] {
+            let bytes = STREAM_MAX_BYTES + more;
+            // A file without content as long as that is made within no time.
+            let script = format!("truncate -s {bytes} /dev/stdout{redirection}");
+            let name = format!("{name}-{more}");
+            assert_eq!(bench.run(bench.shell(&name, &script)).expect("it ran").end, expected, "{script}");
+        }
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use executors::chat::QWEN;
 use executors::common::environment::{ChildEnvironment, PASS_VARIABLE};
 use executors::common::exit::{Exit, Failure, Phase, Refusal};
+use executors::common::git::Git;
 use executors::common::line::{Command, RunLine, parse};
 use executors::common::place::{DebugRule, PathRules, Places};
 use executors::common::prompt::Prompt;
@@ -213,4 +214,17 @@ fn a_child_sees_what_is_allowed_and_no_key() {
     // What is shown of it are names.
     assert!(!format!("{environment:?}").contains("/h"));
     assert_eq!(ChildEnvironment::nothing().get("HOME"), None);
+}
+
+#[test]
+fn a_checkout_is_the_same_through_a_link() {
+    let (_directory, here) = place();
+    let initialised = std::process::Command::new("git").args(["init", "-q"]).arg(here.join("work")).status();
+    assert!(initialised.expect("git").success());
+    fs::create_dir(here.join("work/below")).expect("a directory");
+    symlink(here.join("work"), here.join("link")).expect("a link");
+    for (name, expected) in [("work", true), ("link", true), ("work/below", false), ("link/below", false)] {
+        let git = Git::of(&here.join(name)).expect("git");
+        assert_eq!(git.is_top(), Some(expected), "{name}");
+    }
 }

@@ -56,15 +56,18 @@ fn each_thing_that_is_missing_has_its_reason() {
         (json!({"plugins": "No imported plugins.\nforeign\n"}), "no plugin is imported"),
         (json!({"plugins": null}), "no plugin is imported"),
         (json!({"models": null}), "login: agy shows no models"),
-        (json!({"models": "gemini-3.7-flash\n"}), "does not list gemini-3.7-flash-"),
+        (json!({"models": "gemini-3.7-flash\n"}), "login: agy models does not list gemini-3.7-flash-"),
         (
             json!({"models": "gemini-3.7-flash-medium\tx\ngemini-3.7-flash-high-preview\tx\n"}),
-            "does not list gemini-3.7-flash-high",
+            "login: agy models does not list gemini-3.7-flash-high",
         ),
-        (json!({"models": "gemini-3.7-flash-medium\n"}), "does not list gemini-3.7-flash-high"),
+        (
+            json!({"models": "gemini-3.7-flash-medium\n"}),
+            "login: agy models does not list gemini-3.7-flash-high",
+        ),
         (
             json!({"models": "gemini-3.7-flash-medium\nold\tgemini-3.7-flash-high\n"}),
-            "does not list gemini-3.7-flash-high",
+            "login: agy models does not list gemini-3.7-flash-high",
         ),
     ] {
         install(&stage, setup);

@@ -19,21 +19,6 @@ fn a_turn_that_does_not_end_is_ended() {
     assert_eq!(diagnostic["cli_exit_code"], Value::Null);
 }
 
-#[test]
-fn whoever_ends_the_run_in_its_last_grace_waits_no_longer() {
-    let mut stage = ready();
-    stage.set("DELEGATION_GLM_TIMEOUT_SECONDS", "3");
-    stage.write("prompt.md", "[[GLM: stubborn]]");
-    let started = stage.start(&stage.words("scout", &[]));
-    // The limit has passed, and Claude Code was told.
-    glm_support::wait_for(&stage, "told");
-    let pid = Pid::from_raw(started.pid().cast_signed()).expect("a number");
-    kill_process(pid, Signal::TERM).expect("told");
-    let finished = stage.finish(started);
-    assert_eq!((finished.code, finished.stderr.as_str()), (-15, ""), "{finished:?}");
-    assert_eq!(stage.outputs(), Vec::<String>::new());
-}
-
 /// A process that a test found, killed when the test is over.
 struct Found(process::Child);
 
@@ -68,6 +53,7 @@ fn a_runner_that_is_told_to_end_leaves_nothing() {
     glm_support::wait_for_start(&stage);
     let pid = Pid::from_raw(started.pid().cast_signed()).expect("a number");
     kill_process(pid, Signal::TERM).expect("told");
-    assert_eq!(stage.finish(started).code, -15);
+    let finished = stage.finish(started);
+    assert_eq!((finished.code, finished.stderr.as_str()), (-15, ""), "{finished:?}");
     assert_eq!(stage.outputs(), Vec::<String>::new());
 }

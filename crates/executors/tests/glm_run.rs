@@ -308,8 +308,8 @@ fn debug_material_is_kept_on_failure_alone_and_named_in_a_second_line() {
 
 #[test]
 fn a_builder_makes_files_as_its_user_does() {
-    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o027));
-    let stage = ready();
+    let mut stage = ready();
+    stage.set_umask("027");
     let seen = observed(&stage, "builder", "[[GLM: write made.txt]]");
     assert_eq!(seen["write made.txt"], "done");
     let mode = |name: &str| fs::metadata(stage.path(name)).expect("metadata").permissions().mode() & 0o7777;

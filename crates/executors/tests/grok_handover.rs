@@ -7,7 +7,7 @@ use std::fs;
 
 use grok_support::{ask, install, lock_file, login, ready, wait_for_starts};
 use serde_json::json;
-use support::runs::{Holder, clear, demand_one_holding, own_words, terminate, told};
+use support::runs::{Holder, clear, demand_one_holding, demand_one_login, own_words, terminate, told};
 
 const SHARED: &[&str] = &["--allow-provisional", "--oauth", "shared"];
 
@@ -54,14 +54,8 @@ fn a_probe_beside_a_shared_run_refreshes_the_login_of_both() {
     wait_for_starts(&stage, 1);
     let refreshing = install(&stage, "other/grok", json!({"refreshes_in_probes": "probe"}));
     stage.set("DELEGATION_GROK_BIN", refreshing);
-    let (code, said) = told(&stage.start(&own_words(&stage, "builder", "second", "x", SHARED)).wait());
-    assert_eq!((code, said.as_str()), (Some(0), ""));
-    assert!(login(&stage).contains("refresh-rotated-probe"));
-    // The first works on with what the probe of the second refreshed, and nobody has logged in elsewhere.
-    stage.write("work/go", "");
-    let finished = stage.finish(first);
-    assert_eq!((finished.code, finished.stderr.as_str()), (0, ""));
-    assert!(login(&stage).contains("refresh-rotated-first"));
+    let second = || stage.start(&own_words(&stage, "builder", "second", "x", SHARED));
+    demand_one_login(&stage, first, second, login);
 }
 
 #[test]

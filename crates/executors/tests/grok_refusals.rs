@@ -150,7 +150,7 @@ fn settings_that_can_not_be_used_make_it_unavailable() {
 fn a_container_socket_that_is_a_link_is_told_before_anything_is_started() {
     let mut stage = ready();
     symlink("nowhere", stage.path("docker.sock")).expect("a link");
-    let place = stage.path("docker.sock").display().to_string();
+    let place = format!("sandbox: {}", stage.path("docker.sock").display());
     unavailable(&stage, &place);
     unavailable(&stage, "replace it by the socket itself");
     stage.unset("DELEGATION_GROK_RUNTIME_SOCKET_ENDPOINTS");

@@ -13,8 +13,8 @@ use support::runs::{clear, mode};
 
 #[test]
 fn the_child_sees_what_was_made_for_it_and_nothing_else() {
-    rustix::process::umask(rustix::fs::Mode::from_raw_mode(0o027));
     let mut stage = ready();
+    stage.set_umask("027");
     stage.set("LANG", "C.UTF-8");
     stage.set("GROK_HOME", "/nowhere");
     let mut profiles = Vec::new();

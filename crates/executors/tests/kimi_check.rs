@@ -76,7 +76,7 @@ fn each_thing_that_is_missing_has_its_reason() {
     unavailable(&stage, "is a script");
     install(&stage, json!({"role": "kimi"}));
     stage.set("DELEGATION_KIMI_PLATFORM", "Plan9");
-    unavailable(&stage, "platform Plan9: Kimi needs Linux with Landlock");
+    unavailable(&stage, "sandbox: platform Plan9: Kimi needs Linux with Landlock");
     stage.unset("DELEGATION_KIMI_PLATFORM");
     unavailable(&stage, "no ripgrep is pinned");
     plant_ripgrep(&stage, "rg", json!({}));
@@ -93,8 +93,11 @@ fn each_thing_that_is_missing_has_its_reason() {
         (json!({"model": "k2"}), "for another model than k3"),
         (json!({"efforts": ["low", "high"]}), "does not support effort max"),
         (json!({"effort": "high"}), "does not run at effort max"),
-        (json!({"providers": "managed:kimi-code  source=api_key\nother source=oauth\n"}), "source=oauth"),
-        (json!({"providers": null}), "source=oauth"),
+        (
+            json!({"providers": "managed:kimi-code  source=api_key\nother source=oauth\n"}),
+            "login: kimi does not show",
+        ),
+        (json!({"providers": null}), "login: kimi does not show"),
     ] {
         let mut setup = setup;
         setup["role"] = "kimi".into();

@@ -8,7 +8,7 @@ use std::fs;
 use kimi_support::{ask, install, lock_file, login, ready, wait_for_start};
 use serde_json::json;
 use support::Stage;
-use support::runs::{Holder, clear, demand_one_holding, own_words, terminate, told};
+use support::runs::{Holder, clear, demand_one_holding, demand_one_login, own_words, terminate, told};
 
 const ALONE: &[&str] = &["--allow-provisional"];
 const SHARED: &[&str] = &["--allow-provisional", "--oauth", "shared"];
@@ -62,14 +62,8 @@ fn a_probe_beside_a_shared_run_refreshes_the_login_of_both() {
     let first = stage.start(&own_words(&stage, "builder", "first", prompt, SHARED));
     wait_for_start(&stage);
     install_refreshing(&stage, "probe");
-    let (code, said) = told(&stage.start(&own_words(&stage, "scout", "second", "x", SHARED)).wait());
-    assert_eq!((code, said.as_str()), (Some(0), ""));
-    assert!(login(&stage).contains("refresh-rotated-probe"));
-    // The first works on with what the probe of the second refreshed, and nobody has logged in elsewhere.
-    stage.write("work/go", "");
-    let finished = stage.finish(first);
-    assert_eq!((finished.code, finished.stderr.as_str()), (0, ""));
-    assert!(login(&stage).contains("refresh-rotated-first"));
+    let second = || stage.start(&own_words(&stage, "scout", "second", "x", SHARED));
+    demand_one_login(&stage, first, second, login);
 }
 
 #[test]
@@ -80,12 +74,7 @@ fn a_check_that_shares_the_login_refreshes_that_of_the_runs() {
     let first = stage.start(&own_words(&stage, "builder", "first", prompt, ALONE));
     wait_for_start(&stage);
     install_refreshing(&stage, "probe");
-    let (code, said) = told(&stage.start(&["check"]).wait());
-    assert_eq!((code, said.as_str()), (Some(0), ""));
-    assert!(login(&stage).contains("refresh-rotated-probe"));
-    stage.write("work/go", "");
-    assert_eq!(stage.finish(first).code, 0);
-    assert!(login(&stage).contains("refresh-rotated-first"));
+    demand_one_login(&stage, first, || stage.start(&["check"]), login);
 }
 
 #[test]

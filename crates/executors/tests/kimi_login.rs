@@ -274,7 +274,8 @@ fn what_is_no_regular_file_is_not_copied() {
         let path = stage.path("home/.kimi-code").join(name);
         fs::rename(&path, stage.path("moved")).expect("moved");
         symlink(stage.path("moved"), &path).expect("a link");
-        ask(&stage, "scout", "x", &[]).refused(69, name);
+        let place = format!("login: {}", path.display());
+        ask(&stage, "scout", "x", &[]).refused(69, &place);
         assert_eq!(stage.check()["selected_backend"], "none");
         assert_eq!(stage.outputs(), Vec::<String>::new());
     }

@@ -31,6 +31,16 @@ pub fn pid_namespace() -> io::Result<String> {
     Ok(target.to_string_lossy().into_owned())
 }
 
+/// The umask of this process, asked without changing it, which would race with other threads; 022, which is usual, where the kernel
+/// does not tell.
+pub fn current_umask() -> u32 {
+    const USUAL: u32 = 0o022;
+    let status = read_system_file(Path::new("/proc/self/status")).unwrap_or_default();
+    let status = String::from_utf8_lossy(&status);
+    let umask = status.lines().find_map(|line| line.strip_prefix("Umask:"));
+    umask.and_then(|umask| u32::from_str_radix(umask.trim(), 8).ok()).unwrap_or(USUAL)
+}
+
 /// The host name, as `uname` gives it.
 pub fn host_name() -> String {
     uname().nodename().to_string_lossy().into_owned()

@@ -38,7 +38,7 @@ pub use detach::close_inherited_descriptors;
 pub use error::{GateStep, StartError};
 pub use fence::{AccessFence, Fence, FenceSupport, WriteFence, fence_support};
 pub use gate::{Containment, GATE_WORD, Gate, LaunchSpec, Program, enter_gate_if_asked};
-pub use host::{boot_id, host_name, machine_id, pid_namespace};
+pub use host::{boot_id, current_umask, host_name, machine_id, pid_namespace};
 pub use identity::{
     Condition, ProcessIdentity, ProcessState, condition, identity_of, is_at_gate, process_state, wait_for_end,
 };

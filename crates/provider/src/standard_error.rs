@@ -1,4 +1,5 @@
-//! Standard error of a CLI: log lines in no fixed form. It is evidence for people; no class of error is read from it.
+//! Standard error of a CLI: log lines in no fixed form, which are evidence for people. No class of error is read from them, but from a
+//! marker that a profile looks for, and from the last line where it is that of our own runner, whose form is a contract.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read};
@@ -13,6 +14,8 @@ pub(crate) struct StandardError {
     pub(crate) marked: bool,
     /// The last lines with words, screened, as one text.
     pub(crate) last_words: Option<String>,
+    /// The last of these lines by itself, screened.
+    pub(crate) last_line: Option<String>,
 }
 
 impl StandardError {
@@ -25,8 +28,10 @@ impl StandardError {
         loop {
             line.clear();
             if stream.by_ref().take(ERROR_LINE_MAX_BYTES as u64).read_until(b'\n', &mut line)? == 0 {
-                let last_words = screen::message(&Vec::from(last).join(" "));
-                return Ok(Self { marked, last_words: Some(last_words).filter(|words| !words.is_empty()) });
+                let screened = |text: &str| Some(screen::message(text)).filter(|words| !words.is_empty());
+                let last_line = last.back().and_then(|line: &String| screened(line));
+                let last_words = screened(&Vec::from(last).join(" "));
+                return Ok(Self { marked, last_words, last_line });
             }
             if line.last() != Some(&b'\n') {
                 stream.skip_until(b'\n')?;
@@ -51,20 +56,24 @@ mod tests {
     fn marker_and_last_words() {
         let long = "x".repeat(ERROR_LINE_MAX_BYTES * 2);
         let many = (1..20).map(|number| format!("l{number}\n")).collect::<String>();
-        for (text, marked, last) in [
-            ("", false, None),
-            (" \n\n", false, None),
-            ("a MARK\n\n  \n", true, Some("a MARK")),
-            ("MARK\nlast ÿ", true, Some("MARK last ÿ")),
+        for (text, marked, words, line) in [
+            ("", false, None, None),
+            (" \n\n", false, None, None),
+            ("a MARK\n\n  \n", true, Some("a MARK"), Some("a MARK")),
+            ("MARK\nlast ÿ", true, Some("MARK last ÿ"), Some("last ÿ")),
             (
                 &format!("{long}MARK\nlast\n"),
                 false,
                 Some(&*format!("{} last", &long[..ERROR_LINE_MAX_BYTES])),
+                Some("last"),
             ),
-            (&many, false, Some("l12 l13 l14 l15 l16 l17 l18 l19")),
+            (&many, false, Some("l12 l13 l14 l15 l16 l17 l18 l19"), Some("l19")),
         ] {
             let seen = StandardError::read(&mut text.as_bytes(), "MARK").unwrap();
-            assert_eq!((seen.marked, seen.last_words.as_deref()), (marked, last));
+            assert_eq!(
+                (seen.marked, seen.last_words.as_deref(), seen.last_line.as_deref()),
+                (marked, words, line)
+            );
         }
     }
 }

@@ -154,17 +154,22 @@ fn a_refusal_is_told_in_the_runners_words_and_classed_by_its_code() {
         (Some(69), "claude is not on PATH", ReasonCode::StartFailed),
         (Some(69), "the login: is elsewhere", ReasonCode::StartFailed),
         (Some(75), "another run has the login", ReasonCode::RateLimited),
+        (Some(130), "caller_cancelled", ReasonCode::Interrupted),
         // No code, no class: a runner that was killed said something else.
         (None, "login: x", ReasonCode::ProviderFailed),
         (Some(1), "sandbox: x", ReasonCode::ProviderFailed),
     ] {
         let line = format!("delegation-deepseek: {sentence}");
-        let stderr = format!("{line}\n");
-        let left = Left { exit_code, ..left(&[], &stderr) };
-        let Finding::ProviderError { code, message, .. } = left.judge("deepseek:run").0.finding else {
-            panic!("{line}")
-        };
-        assert_eq!((code, message), (expected, Some(line)));
+        // What was said before is no part of it, whoever said it.
+        for before in ["", "delegation-deepseek: a warning: sandbox: x\n", "login: a program of its own\n\n"]
+        {
+            let stderr = format!("{before}{line}\n");
+            let left = Left { exit_code, ..left(&[], &stderr) };
+            let Finding::ProviderError { code, message, .. } = left.judge("deepseek:run").0.finding else {
+                panic!("{stderr}")
+            };
+            assert_eq!((code, message), (expected, Some(line.clone())));
+        }
     }
 }
 

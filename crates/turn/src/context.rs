@@ -1,7 +1,5 @@
 //! Where and as whom a command works.
 
-use std::fs;
-
 use record::plan::CapturedEnvironment;
 use record::words::SupervisorKind;
 use record::{AbsolutePath, Timestamp};
@@ -40,21 +38,9 @@ pub fn capture_environment() -> CapturedEnvironment {
     variables.sort();
     CapturedEnvironment {
         variables,
-        umask: current_umask(),
+        umask: process::current_umask(),
         open_files_limit: getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX),
     }
-}
-
-/// The umask without changing it, which would race with other threads.
-fn current_umask() -> u32 {
-    const USUAL: u32 = 0o022;
-    fs::read_to_string("/proc/self/status")
-        .ok()
-        .and_then(|status| {
-            let line = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
-            u32::from_str_radix(line.trim(), 8).ok()
-        })
-        .unwrap_or(USUAL)
 }
 
 /// The wall clock.

@@ -178,12 +178,13 @@ impl Run {
 
     fn publish(&self, answer: &Answer) -> Result<(), Failure> {
         let output = format!("{}\n", answer.text).into_bytes();
-        let mut metrics = self.metrics(answer);
-        if let Some(manifest) = &self.manifest {
-            metrics.insert("evaluation_receipt".to_owned(), manifest.attempt_receipt(&output));
-        }
-        let publication =
-            Publication { places: &self.places, output, metrics, marked: self.manifest.as_ref() };
+        let publication = Publication {
+            places: &self.places,
+            output,
+            metrics: self.metrics(answer),
+            marked: self.manifest.as_ref(),
+            metrics_first: false,
+        };
         publish::answer(publication, REASONS)
     }
 

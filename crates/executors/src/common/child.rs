@@ -10,10 +10,9 @@ use std::time::{Duration, Instant};
 
 use process::{
     COOKIE_NAME, Child, Containment, Ending, Fence, Gate, GateStep, LaunchSpec, Program, SealedInput,
-    StartError, TerminationSignals, Tree, become_subreaper,
+    StartError, TerminationSignals, Tree, become_subreaper, current_umask,
 };
 use rustix::fs::Mode;
-use rustix::process::umask;
 
 use super::environment::ChildEnvironment;
 use super::exit::Refusal;
@@ -62,15 +61,9 @@ impl NewFiles {
     }
 
     fn umask(self) -> u32 {
-        let private = Mode::RWXG | Mode::RWXO;
         match self {
-            Self::Private => private.bits(),
-            Self::AsOfCaller => {
-                // The one way to ask; nothing is made open to others meanwhile.
-                let callers = umask(private);
-                umask(callers);
-                callers.bits()
-            }
+            Self::Private => (Mode::RWXG | Mode::RWXO).bits(),
+            Self::AsOfCaller => current_umask(),
         }
     }
 }
@@ -220,6 +213,11 @@ pub fn run(
     if swept?.survivors > 0 {
         return Err(LaunchError::Other("a process that the child started can not be ended".to_owned()));
     }
+    let end = match end {
+        // It may have written most of it since it was looked at.
+        End::Exited(_) | End::Signalled(_) if running.is_over_the_cap()? => End::TooMuchOutput,
+        end => end,
+    };
     Ok(Ended { end, stdout: running.stdout, stderr: running.stderr })
 }
 
@@ -299,11 +297,15 @@ impl Running<'_> {
             if Instant::now() >= deadline {
                 return self.stop(End::TimedOut);
             }
-            if self.stdout.bytes()?.max(self.stderr.bytes()?) > STREAM_MAX_BYTES {
+            if self.is_over_the_cap()? {
                 return self.stop(End::TooMuchOutput);
             }
             watch(&self.stdout, &self.stderr);
         }
+    }
+
+    fn is_over_the_cap(&self) -> io::Result<bool> {
+        Ok(self.stdout.bytes()?.max(self.stderr.bytes()?) > STREAM_MAX_BYTES)
     }
 
     /// Stops the child for a reason of ours. Whoever asks this process to end in the grace waits no longer: the child was told

@@ -43,17 +43,14 @@ pub struct Git {
 impl Git {
     /// Finds git. Directories that are relative or lie in the checkout are passed over: what lies there is not the user's git.
     pub fn of(directory: &Path) -> Option<Self> {
-        let real = directory.canonicalize().ok()?;
+        let directory = directory.canonicalize().ok()?;
         let path = std::env::var_os("PATH")?;
-        let is_foreign = |place: &PathBuf| place.canonicalize().is_ok_and(|place| !place.starts_with(&real));
+        let is_foreign =
+            |place: &PathBuf| place.canonicalize().is_ok_and(|place| !place.starts_with(&directory));
         let places: Vec<PathBuf> =
             std::env::split_paths(&path).filter(|place| place.is_absolute() && is_foreign(place)).collect();
         let program = places.iter().find_map(|place| executable_file(&place.join("git")))?;
-        Some(Self {
-            program,
-            search_path: std::env::join_paths(&places).ok()?,
-            directory: directory.to_path_buf(),
-        })
+        Some(Self { program, search_path: std::env::join_paths(&places).ok()?, directory })
     }
 
     /// What git answers.

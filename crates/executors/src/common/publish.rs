@@ -34,29 +34,38 @@ pub struct Publication<'a> {
     pub places: &'a Places,
     /// The content of the answer's file.
     pub output: Vec<u8>,
-    /// The metrics, with the receipt of an evaluation.
+    /// The metrics.
     pub metrics: Map<String, Value>,
-    /// The manifest that a commit marker binds them to; nothing where none is published.
+    /// The manifest of an evaluation, whose receipt the metrics get and whose commit marker binds them to the answer; nothing where
+    /// none is published.
     pub marked: Option<&'a Manifest>,
+    /// Whether the metrics come before the answer where no marker follows.
+    pub metrics_first: bool,
 }
 
-/// Publishes answer, metrics and commit marker, in this order (runners.md 1.6). `reasons` are theirs: what it is when one can
-/// not be staged, and the reason when it can not be renamed.
+/// Publishes answer, metrics and commit marker, in this order where the publication says no other (runners.md 1.6). `reasons` are
+/// theirs: what it is when one can not be staged, and the reason when it can not be renamed.
 ///
 /// # Errors
 /// As for [`publish`].
 pub fn answer(publication: Publication<'_>, reasons: [(Failure, &'static str); 3]) -> Result<(), Failure> {
-    let Publication { places, output, metrics, marked } = publication;
+    let Publication { places, output, mut metrics, marked, metrics_first } = publication;
+    if let Some(manifest) = marked {
+        metrics.insert("evaluation_receipt".to_owned(), manifest.attempt_receipt(&output));
+    }
     let metrics = json_file(&Value::Object(metrics));
     let marker = marked.map(|manifest| json_file(&manifest.commit_marker(&output, &metrics)));
     let files = [(&places.output, Some(output)), (&places.metrics, Some(metrics)), (&places.commit, marker)];
-    let members: Vec<Member<'_>> = files
+    let mut members: Vec<Member<'_>> = files
         .into_iter()
         .zip(reasons)
         .filter_map(|((destination, bytes), (stage_failure, publish_reason))| {
             Some(Member { destination, bytes: bytes?, stage_failure, publish_reason })
         })
         .collect();
+    if metrics_first && marked.is_none() {
+        members.reverse();
+    }
     publish(&members)
 }
 

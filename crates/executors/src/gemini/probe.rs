@@ -64,7 +64,8 @@ pub(super) fn probe(call: &Call<'_>, efforts: &[&str]) -> Result<Runtime, Stop> 
     for effort in efforts {
         let id = runtime_model(effort);
         if !lists(&models.stdout, &id) {
-            return Err(unavailable(format!("agy models does not list {id}; sign in by running agy")));
+            let why = format!("agy models does not list {id}; sign in by running agy");
+            return Err(Refusal::login(why).into());
         }
     }
     Ok(runtime)

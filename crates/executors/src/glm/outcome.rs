@@ -94,8 +94,7 @@ impl Work {
         let text = format!("{}\n", answer.text).into_bytes();
         let receipt = match (&self.manifest, &attested) {
             (Some(manifest), Some(attested)) => Some(attested.receipt(manifest, &text)?),
-            (Some(manifest), None) => Some(manifest.attempt_receipt(&text)),
-            (None, _) => None,
+            _ => None,
         };
         self.publish(text, &output.stream, &answer, receipt)
     }
@@ -109,9 +108,9 @@ impl Work {
     ) -> Result<(), Failure> {
         let mut metrics = report::metrics(&self.admitted, &self.start, stream, answer);
         metrics.extend(receipt.map(|receipt| ("evaluation_receipt".to_owned(), receipt)));
-        // The marker is that of policy-annotation; a lane evaluation has its own receipt.
+        // Marker and its receipt are those of policy-annotation; a lane evaluation has its own receipt.
         let marked = self.manifest.as_ref().filter(|_| self.qualification.is_none());
-        let publication = Publication { places: &self.places, output, metrics, marked };
+        let publication = Publication { places: &self.places, output, metrics, marked, metrics_first: false };
         let reasons = ["output_publish_failed", "metrics_publish_failed", "commit_publish_failed"];
         publish::answer(publication, reasons.map(|reason| (Failure::publish(reason), reason)))?;
         let stale = self.places.diagnostic.path();

@@ -7,12 +7,12 @@ use super::home::SandboxProfile;
 use super::knobs::Knobs;
 use super::lane::Lane;
 use super::probe::{self, Runtime, Wanted};
-use super::report::{self, members};
+use super::report;
 use super::{GROK, USAGE_MODEL};
 use crate::common::exit::{Exit, Refusal};
 use crate::common::login::LoginMode;
 use crate::common::program::{Call, Done, Stop, ended};
-use crate::common::report::json_file;
+use crate::common::report::{availability, members, printed};
 use crate::common::run_directory::RunDirectory;
 
 pub(super) fn check(call: &Call<'_>, json: bool) -> Result<Done, Refusal> {
@@ -32,17 +32,8 @@ fn answer(call: &Call<'_>, json: bool) -> Result<Done, Stop> {
         }
         Err(other) => return Err(other),
     };
-    let lanes = call.gates.inventory();
     if !json {
-        let availability =
-            reason.as_ref().map_or("available".to_owned(), |reason| format!("unavailable: {reason}"));
-        return Ok(Done::Text(format!(
-            "{} through {}: {availability}\nqualified: {}; provisional: {}\n",
-            GROK.model,
-            GROK.backend(),
-            listed(&lanes.qualified),
-            listed(&lanes.provisional),
-        )));
+        return Ok(availability(call, reason.as_deref()));
     }
     // What can not be used may still be found; of several, nobody knows which it would be.
     let found = match (&runtime, &knobs) {
@@ -52,6 +43,7 @@ fn answer(call: &Call<'_>, json: bool) -> Result<Done, Stop> {
         }
         (None, Err(_)) => None,
     };
+    let lanes = call.gates.inventory();
     let efforts = call.gates.efforts();
     let cli_version = runtime.as_ref().and_then(|runtime| runtime.cli_version.as_deref());
     let timeout = knobs.as_ref().ok().map(|knobs| knobs.limit.as_secs());
@@ -68,7 +60,7 @@ fn answer(call: &Call<'_>, json: bool) -> Result<Done, Stop> {
         "provisional_lanes": lanes.provisional,
         "backends": {GROK.backend(): backend},
     })));
-    Ok(Done::Text(String::from_utf8_lossy(&json_file(&Value::Object(status))).into_owned()))
+    Ok(printed(&Value::Object(status)))
 }
 
 fn probe(call: &Call<'_>, knobs: &Knobs) -> Result<Runtime, Stop> {
@@ -77,8 +69,4 @@ fn probe(call: &Call<'_>, knobs: &Knobs) -> Result<Runtime, Stop> {
     let wanted =
         Wanted { lane: Lane::Builder, mode: LoginMode::Serialized, profile: &profile, workdir: None };
     probe::probe(call, knobs, wanted).map(|(runtime, _)| runtime)
-}
-
-fn listed(lanes: &[String]) -> String {
-    if lanes.is_empty() { "none".to_owned() } else { lanes.join(" ") }
 }

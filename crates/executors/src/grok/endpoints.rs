@@ -37,7 +37,7 @@ pub(super) fn demand_no_link(knobs: &Knobs, surroundings: &Surroundings) -> Resu
     let is_link = |path: &&PathBuf| fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_symlink());
     match endpoints.iter().find(is_link) {
         None => Ok(()),
-        Some(path) => Err(Refusal::unavailable(format!(
+        Some(path) => Err(Refusal::sandbox(format!(
             "{} is a symbolic link, for which grok refuses any sandbox profile; replace it by the socket itself or remove it",
             path.display()
         ))),

@@ -11,7 +11,9 @@ use super::limits::LOGIN_WAIT_SECONDS;
 use crate::common::exit::Refusal;
 use crate::common::files::{read_regular, replace, write_new};
 use crate::common::limits::LOGIN_MAX_BYTES;
-use crate::common::login::{Joining, Kind, Login, LoginMode, Placed, UserLogin, private_directory, tokens};
+use crate::common::login::{
+    Joining, Kind, Login, LoginMode, Placed, UserLogin, not_copied, private_directory, tokens,
+};
 
 /// Grok's login.
 pub(super) static KIND: Kind = Kind {
@@ -81,10 +83,6 @@ fn prepare(vendor: &Path, section: &str, others: &[String]) -> io::Result<()> {
 
 fn copy(ambient: &Path, vendor: &Path) -> Result<(), Refusal> {
     write_new(&vendor.join(LOGIN), &read(ambient)?, 0o600).map_err(|error| not_copied(&error))
-}
-
-fn not_copied(why: &dyn std::fmt::Display) -> Refusal {
-    Refusal::unavailable(format!("the login can not be copied: {why}"))
 }
 
 /// The user's login.

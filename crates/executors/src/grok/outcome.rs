@@ -12,7 +12,7 @@ use super::lane::Lane;
 use super::limits::RECORD_MAX_BYTES;
 use super::login::KIND;
 use super::probe::Runtime;
-use super::report::{self, members};
+use super::report;
 use crate::common::child::{End, Ended};
 use crate::common::clock::Start;
 use crate::common::diagnostic::{Account, fail};
@@ -23,8 +23,8 @@ use crate::common::gate::Admitted;
 use crate::common::login::{Kept, Placed};
 use crate::common::place::Places;
 use crate::common::program::{Done, Stop};
-use crate::common::publish::{Member, publish};
-use crate::common::report::json_file;
+use crate::common::publish::{self, Publication};
+use crate::common::report::members;
 
 /// A run that is prepared.
 pub(super) struct Work {
@@ -94,11 +94,8 @@ impl Work {
         decide::enforced(events, &profile.name)?;
         let answer = Answer::read(&output.stdout);
         let text = decide::text(&answer, self.manifest.as_ref())?;
-        match kept {
-            Kept::Yes => self.publish(&answer, text),
-            Kept::Conflict => Err(Failure::new(Exit::Temporary, Phase::OauthSync, "oauth_conflict")),
-            Kept::No => Err(Failure::new(Exit::Failed, Phase::OauthSync, "oauth_sync_failed")),
-        }
+        kept.demand()?;
+        self.publish(&answer, text)
     }
 
     fn publish(&self, answer: &Answer, text: &str) -> Result<(), Failure> {
@@ -111,27 +108,17 @@ impl Work {
             "finished_at_epoch": self.start.finished_epoch(),
             "duration_seconds": self.start.elapsed_seconds(),
         })));
-        if let Some(manifest) = &self.manifest {
-            metrics.insert("evaluation_receipt".to_owned(), manifest.attempt_receipt(&output));
-        }
-        let metrics = json_file(&Value::Object(metrics));
-        let marker =
-            self.manifest.as_ref().map(|manifest| json_file(&manifest.commit_marker(&output, &metrics)));
-        let member = |destination, bytes, publish_reason| Member {
-            destination,
-            bytes,
-            stage_failure: Failure::publish("publication_stage_failed"),
-            publish_reason,
+        let publication = Publication {
+            places: &self.places,
+            output,
+            metrics,
+            marked: self.manifest.as_ref(),
+            metrics_first: true,
         };
-        let output = member(&self.places.output, output, "output_finalize_failed");
-        let metrics = member(&self.places.metrics, metrics, "metrics_finalize_failed");
-        match marker {
-            None => publish(&[metrics, output]),
-            Some(marker) => {
-                let marker = member(&self.places.commit, marker, "evaluation_commit_finalize_failed");
-                publish(&[output, metrics, marker])
-            }
-        }
+        let reasons =
+            ["output_finalize_failed", "metrics_finalize_failed", "evaluation_commit_finalize_failed"];
+        let staged = Failure::publish("publication_stage_failed");
+        publish::answer(publication, reasons.map(|reason| (staged, reason)))
     }
 
     fn fail(&self, output: &Output, failure: Failure) -> Done {

@@ -6,17 +6,10 @@ use super::answer::Answer;
 use super::limits::TURNS_MAX_COUNT;
 use super::{GROK, USAGE_MODEL};
 use crate::common::login::LoginMode;
+use crate::common::report::members;
 
 const COMPATIBILITY: &str = "capability-probed";
 const PERMISSION_MODE: &str = "dontAsk";
-
-/// The members of an object.
-pub(super) fn members(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(members) => members,
-        _ => Map::new(),
-    }
-}
 
 /// The pins of every report.
 pub(super) fn pins(cli_version: Option<&str>) -> Map<String, Value> {

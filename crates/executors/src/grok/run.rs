@@ -23,7 +23,7 @@ use crate::common::login::LoginMode;
 use crate::common::place::{DebugRule, PathRules, Places};
 use crate::common::program::{Call, Done, Stop, ended};
 use crate::common::prompt::Prompt;
-use crate::common::report::json_file;
+use crate::common::report::printed;
 use crate::common::run_directory::RunDirectory;
 
 const EVALUATED_LANE: &str = "policy-annotation";
@@ -78,8 +78,7 @@ fn attempt(call: &Call<'_>, line: &RunLine) -> Result<Done, Stop> {
     if line.preflight_only()
         && let Some(manifest) = &manifest
     {
-        let receipt = json_file(&manifest.preflight(&admitted));
-        return Ok(Done::Text(String::from_utf8_lossy(&receipt).into_owned()));
+        return Ok(printed(&manifest.preflight(&admitted)));
     }
     let home = Home::build(&profile, &run_directory)?;
     let prompt_file = home.write_prompt(&prompt.text)?;

@@ -9,7 +9,7 @@ use super::report::{self, Availability};
 use crate::common::exit::{Exit, Refusal};
 use crate::common::login::LoginMode;
 use crate::common::program::{Call, Done};
-use crate::common::report::{availability, printed};
+use crate::common::report::{availability, members, printed};
 
 pub(super) fn check(call: &Call<'_>, json: bool) -> Result<Done, Refusal> {
     let family = call.family;
@@ -32,7 +32,7 @@ pub(super) fn check(call: &Call<'_>, json: bool) -> Result<Done, Refusal> {
         ripgrep: runtime.map(|Runtime { ripgrep, .. }| ripgrep),
     };
     let mut status = report::status(family.backend(), &call.gates.efforts(), &seen);
-    status.extend(report::members(json!({
+    status.extend(members(json!({
         "model": family.model,
         "qualified_lanes": lanes.qualified,
         "provisional_lanes": lanes.provisional,

@@ -76,7 +76,7 @@ impl Knobs {
     pub(super) fn demand_platform(&self) -> Result<(), Refusal> {
         match &self.platform {
             Some(platform) if !platform.eq_ignore_ascii_case("linux") => {
-                Err(Refusal::unavailable(format!("platform {platform}: Kimi needs Linux with Landlock 3")))
+                Err(Refusal::sandbox(format!("platform {platform}: Kimi needs Linux with Landlock 3")))
             }
             _ => Ok(()),
         }

@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::files::{exists, read_regular, write_new};
 use super::home::Home;
 use super::knobs::Knobs;
 use crate::common::exit::Refusal;
+use crate::common::files::{exists, read_regular, write_new};
 use crate::common::limits::LOGIN_MAX_BYTES;
-use crate::common::login::{Joining, Kind, Login, LoginMode, Placed, UserLogin, private_directory};
+use crate::common::login::{
+    Joining, Kind, Login, LoginMode, Placed, UserLogin, not_copied, private_directory,
+};
 
 const CREDENTIAL: &str = "credentials/kimi-code.json";
 const CREDENTIAL_DIRECTORY: &str = "credentials";
@@ -138,7 +140,7 @@ impl Files {
 
 fn read(directory: &Path, name: &str) -> Result<Option<Vec<u8>>, Refusal> {
     let path = directory.join(name);
-    let refused = |why: &dyn std::fmt::Display| Refusal::unavailable(format!("{}: {why}", path.display()));
+    let refused = |why: &dyn std::fmt::Display| Refusal::login(format!("{}: {why}", path.display()));
     let parent = path.parent().unwrap_or(directory);
     if fs::symlink_metadata(parent).is_ok_and(|metadata| metadata.is_symlink()) {
         return Err(refused(&"its directory is a symbolic link"));
@@ -151,10 +153,6 @@ fn read(directory: &Path, name: &str) -> Result<Option<Vec<u8>>, Refusal> {
 
 fn write(directory: &Path, name: &str, bytes: Option<&[u8]>) -> io::Result<()> {
     bytes.map_or(Ok(()), |bytes| write_new(&directory.join(name), bytes, 0o600))
-}
-
-fn not_copied(why: &dyn std::fmt::Display) -> Refusal {
-    Refusal::unavailable(format!("the login can not be copied: {why}"))
 }
 
 /// Access and refresh token of a credential file, where it holds them: a login that was refreshed has both (runners.md 3.6).

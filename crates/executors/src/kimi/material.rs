@@ -9,11 +9,11 @@ use std::time::SystemTime;
 use record::Timestamp;
 use regex::bytes::{Captures, Regex};
 
-use super::files::read_regular;
 use super::home::{CONFIG, Home, TERMINAL};
 use super::limits::{RECORD_MAX_BYTES, SESSION_RECORD_MAX_BYTES, SESSION_RECORD_MAX_DEPTH};
 use crate::common::debug::DebugDirectory;
 use crate::common::family::Family;
+use crate::common::files::read_regular;
 
 /// The vendor's record of a session.
 const SESSION_RECORD: &str = "wire.jsonl";

@@ -25,7 +25,6 @@ use std::process::ExitCode;
 
 use crate::common::exit::{Exit, Refusal};
 use crate::common::family::{EVALUATION_MANIFEST, Family, Flag, FlagValue, OwnCommand, PREFLIGHT_ONLY};
-use crate::common::files;
 use crate::common::login::LOGIN_FLAG;
 use crate::common::pin::Line;
 use crate::common::program::{self, Action, Call, Done};

@@ -22,7 +22,7 @@ use crate::common::login::{Kept, LoginMode, Placed};
 use crate::common::place::Places;
 use crate::common::program::{Done, say};
 use crate::common::publish::{self, Publication};
-use crate::common::report::json_file;
+use crate::common::report::{json_file, members};
 
 /// A run that is prepared.
 pub(super) struct Work<'a> {
@@ -76,7 +76,7 @@ impl Work<'_> {
         let debug = self.keep_material(home, &output);
         let answer = if readable { self.answer(&output, &events) } else { Err(UNCLASSIFIED) };
         let done = answer.and_then(|answer| {
-            self.demand_kept(kept)?;
+            kept.map_or(Ok(()), Kept::demand)?;
             self.publish(answer)
         });
         match done {
@@ -126,30 +126,24 @@ impl Work<'_> {
         Ok(answer.clone())
     }
 
-    fn demand_kept(&self, kept: Option<Kept>) -> Result<(), Failure> {
-        match kept {
-            Some(Kept::Conflict) => Err(Failure::new(Exit::Temporary, Phase::OauthSync, "oauth_conflict")),
-            Some(Kept::No) => Err(Failure::new(Exit::Failed, Phase::OauthSync, "oauth_sync_failed")),
-            Some(Kept::Yes) | None => Ok(()),
-        }
-    }
-
     fn publish(&self, answer: String) -> Result<(), Failure> {
         let output = format!("{answer}\n").into_bytes();
         let mut metrics =
             report::metrics(self.lane, self.mode, self.runtime.cli_version.as_deref(), &self.runtime.ripgrep);
-        metrics.extend(report::members(json!({
+        metrics.extend(members(json!({
             "backend": self.family.backend(),
             "effort": self.admitted.effort,
             "lane": self.admitted.lane,
             "started_at_epoch": self.start.epoch,
             "finished_at_epoch": self.start.finished_epoch(),
         })));
-        if let Some(manifest) = &self.manifest {
-            metrics.insert("evaluation_receipt".to_owned(), manifest.attempt_receipt(&output));
-        }
-        let publication =
-            Publication { places: &self.places, output, metrics, marked: self.manifest.as_ref() };
+        let publication = Publication {
+            places: &self.places,
+            output,
+            metrics,
+            marked: self.manifest.as_ref(),
+            metrics_first: false,
+        };
         let reasons =
             ["output_finalize_failed", "metrics_finalize_failed", "evaluation_commit_finalize_failed"];
         let staged = Failure::publish("publication_stage_failed");
@@ -177,7 +171,7 @@ impl Work<'_> {
             events,
         };
         let mut diagnostic = report::diagnostic(&seen);
-        diagnostic.extend(report::members(json!({
+        diagnostic.extend(members(json!({
             "phase": phase.word(),
             "reason": reason,
             "exit_code": exit.code(),

@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use process::Fence;
 
-use super::files::{exists, read_regular};
 use super::knobs::Knobs;
 use super::limits::{PROBE_MAX_SECONDS, RIPGREP_MAX_BYTES};
 use super::ripgrep::{self, PROGRAM, Ripgrep};
@@ -14,6 +13,7 @@ use crate::common::ask::{Said, ask};
 use crate::common::child::{KILL_GRACE, Launch, NewFiles};
 use crate::common::environment::ChildEnvironment;
 use crate::common::exit::{Exit, Refusal};
+use crate::common::files::{exists, read_regular};
 use crate::common::line;
 use crate::common::pin::{Line, Store};
 use crate::common::program::{Call, Done, Stop};

@@ -119,8 +119,8 @@ impl Prober<'_> {
         let providers = self.ask("providers", &["provider", "list"])?;
         let is_signed_in = |line: &str| line.contains(PROVIDER) && line.contains("source=oauth");
         if !providers.is_success || !providers.stdout.lines().any(is_signed_in) {
-            let why = format!("kimi does not show {PROVIDER} with source=oauth");
-            return Err(Refusal::unavailable(why).into());
+            let why = format!("kimi does not show {PROVIDER} with source=oauth; sign in with: kimi login");
+            return Err(Refusal::login(why).into());
         }
         Ok(version.is_success.then(|| version_of(&version.stdout)).flatten())
     }
@@ -140,7 +140,6 @@ impl Prober<'_> {
     }
 
     fn start(&self, name: &str, program: &Path, arguments: &[&str]) -> Result<Said, Stop> {
-        let unavailable = |why: &dyn std::fmt::Display| Refusal::unavailable(format!("probe {name}: {why}"));
         let inside = Inside {
             home: self.home,
             kimi: self.kimi,
@@ -155,7 +154,7 @@ impl Prober<'_> {
             environment: self.home.environment(),
             directory: &self.home.scratch,
             stdin: b"",
-            fence: self.confinement.fence(inside, self.run_directory).map_err(|error| unavailable(&error))?,
+            fence: self.confinement.fence(inside, self.run_directory).map_err(Refusal::sandbox)?,
             limit: Duration::from_secs(PROBE_MAX_SECONDS),
             grace: KILL_GRACE,
             new_files: NewFiles::Private,

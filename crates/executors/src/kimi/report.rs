@@ -7,17 +7,10 @@ use super::events::Events;
 use super::lane::Lane;
 use super::ripgrep::Ripgrep;
 use crate::common::login::{Kept, LoginMode};
+use crate::common::report::members;
 use crate::common::sandbox::LANDLOCK;
 
 const COMPATIBILITY: &str = "capability-probed";
-
-/// The members of an object.
-pub(super) fn members(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(members) => members,
-        _ => Map::new(),
-    }
-}
 
 /// Which programs may be executed beside the vendor's own.
 fn process_exec(is_attested: bool) -> Value {

@@ -123,14 +123,9 @@ pub(crate) fn clear(stage: &Stage) {
 
 /// Waits until the fake says that its turn has begun; returns its temporary directory.
 pub(crate) fn wait_for_start(stage: &Stage) -> PathBuf {
-    wait_for(stage, "started")
-}
-
-/// Waits until the fake has made a file in its temporary directory, which is returned.
-pub(crate) fn wait_for(stage: &Stage, name: &str) -> PathBuf {
-    until_below(&stage.path("tmp"), name, || {
+    until_below(&stage.path("tmp"), "a child that works", || {
         let runs = fs::read_dir(stage.path("tmp")).expect("a directory").flatten();
-        runs.map(|entry| entry.path().join("temporary")).find(|run| run.join(name).exists())
+        runs.map(|entry| entry.path().join("temporary")).find(|run| run.join("started").exists())
     })
 }
 

@@ -23,6 +23,7 @@ pub(crate) struct Stage {
     program: PathBuf,
     family: &'static str,
     variables: BTreeMap<OsString, OsString>,
+    umask: Option<&'static str>,
     secrets: Vec<String>,
 }
 
@@ -48,6 +49,7 @@ impl Stage {
             program: program.into(),
             family,
             variables: BTreeMap::new(),
+            umask: None,
             secrets: Vec::new(),
         };
         for name in ["home", "tmp", "work", "out"] {
@@ -79,6 +81,11 @@ impl Stage {
         self.variables.remove(OsStr::new(name));
     }
 
+    /// The umask of the program, in octal. It is set where it is started: that of a process counts for all of its threads.
+    pub(crate) fn set_umask(&mut self, umask: &'static str) {
+        self.umask = Some(umask);
+    }
+
     /// Another file of the program.
     pub(crate) fn use_program(&mut self, program: PathBuf) {
         self.program = program;
@@ -103,7 +110,14 @@ impl Stage {
     }
 
     fn command<S: AsRef<OsStr>>(&self, words: &[S]) -> Command {
-        let mut command = Command::new(&self.program);
+        let mut command = match self.umask {
+            None => Command::new(&self.program),
+            Some(umask) => {
+                let mut shell = Command::new("/bin/sh");
+                shell.args(["-c", "umask \"$0\"; exec \"$@\"", umask]).arg(&self.program);
+                shell
+            }
+        };
         command.args(words).env_clear().envs(&self.variables).current_dir(self.path("work"));
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
@@ -127,6 +141,17 @@ impl Stage {
 
     pub(crate) fn finish(&self, started: Started) -> Finished {
         self.judge(started.wait())
+    }
+
+    /// Starts the program with its standard error in a file, to be read while it runs; [`Self::finish_heard`] waits for it.
+    pub(crate) fn start_heard<S: AsRef<OsStr>>(&self, words: &[S], stderr: &Path) -> Started {
+        let file = fs::File::create(stderr).expect("a file");
+        Started { child: Some(self.command(words).stderr(file).spawn().expect("the runner starts")) }
+    }
+
+    pub(crate) fn finish_heard(&self, started: Started, stderr: &Path) -> Finished {
+        let output = started.wait();
+        self.judge(Output { stderr: fs::read(stderr).expect("readable"), ..output })
     }
 
     /// The object that `check --json` prints; a valid status of the family.

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use testkit::limits::TEST_WAIT_MAX_SECONDS;
-use testkit::watch::{until_below, until_there};
+use testkit::watch::until_below;
 
 use super::{Finished, Stage, Started};
 
@@ -98,6 +98,24 @@ impl Drop for Holder {
     }
 }
 
+/// Follows a shared run whose turn waits for `work/go` and then refreshes the login as `first`, while `second` begins beside it, whose
+/// probe refreshes it as `probe`.
+pub(crate) fn demand_one_login(
+    stage: &Stage,
+    first: Started,
+    second: impl FnOnce() -> Started,
+    login: fn(&Stage) -> String,
+) {
+    let (code, said) = told(&second().wait());
+    assert_eq!((code, said.as_str()), (Some(0), ""));
+    assert!(login(stage).contains("refresh-rotated-probe"));
+    // The first works on with what the probe of the second refreshed, and nobody has logged in elsewhere.
+    stage.write("work/go", "");
+    let finished = stage.finish(first);
+    assert_eq!((finished.code, finished.stderr.as_str()), (0, ""));
+    assert!(login(stage).contains("refresh-rotated-first"));
+}
+
 /// What tells one holding of a lock from the next: each makes its file anew.
 fn holding(file: &Path) -> (u64, i64, i64) {
     let metadata = fs::metadata(file).expect("a lock");
@@ -121,7 +139,9 @@ pub(crate) fn demand_one_holding(
     let held = holding(lock);
     demand_busy();
     stage.write("go-probe", "");
-    until_there(&stage.path("work/began"));
+    until_below(&stage.path("work"), "a turn that has begun", || {
+        stage.path("work/began").exists().then_some(())
+    });
     assert_eq!(holding(lock), held, "it is one holding, without a gap");
     kept();
     demand_busy();

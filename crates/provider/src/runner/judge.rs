@@ -25,9 +25,9 @@ Order: an answer or metrics beside a diagnostic are output-conflict; a diagnosti
 reason, with the time until which a quota lasts where it names one; an answer without metrics, or metrics without an answer,
 are incomplete-output; an answer that is not UTF-8 or longer than 64 MiB, and metrics that are no such object, are
 invalid-output; a blank answer is empty-output; else the answer, to the byte, is the answer. Nothing at all is the runner's
-refusal where standard error has words, else incomplete-output. A refusal with exit code 69 is authentication-required where its
-sentence begins with the word login and a colon, fence-unavailable with sandbox, else start-failed; with 75 it is rate-limited; else
-provider-failed.
+refusal where standard error has words, else incomplete-output. The last line of it is the runner's own. A refusal with exit code
+69 is authentication-required where its sentence begins with the word login and a colon, fence-unavailable with sandbox, else
+start-failed; with 75 it is rate-limited, with 130 interrupted; else provider-failed.
 ";
 
 impl Judge for Revision1 {
@@ -47,7 +47,7 @@ impl Judge for Revision1 {
         let has_metrics = metrics.is_some();
         let usage = metrics.and_then(usage);
         let text = left.answer.as_deref().and_then(|bytes| std::str::from_utf8(bytes).ok());
-        let refusal = errors.last_words.map(|line| (refusal::class(evidence.exit_code, &line), line));
+        let refusal = errors.last_line.map(|line| (refusal::class(evidence.exit_code, &line), line));
         let finding = left.finding(text, has_metrics, refusal);
         let judgement =
             Judgement { finding, session: None, usage: usage.into_iter().collect(), notes: Vec::new() };

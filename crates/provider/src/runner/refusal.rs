@@ -1,5 +1,5 @@
-//! What a refusal was about. A runner that refuses leaves one line on standard error and no file (runners.md 1.2, 1.7); of the exit
-//! codes one stands for several things, which the first words of the sentence tell apart.
+//! What a refusal was about. A runner that refuses leaves one last line on standard error and no file (runners.md 1.2, 1.7); of the
+//! exit codes one stands for several things, which the first words of the sentence tell apart.
 
 use record::words::ReasonCode;
 
@@ -12,6 +12,8 @@ pub const SANDBOX_OPENING: &str = "sandbox: ";
 const UNAVAILABLE: i32 = 69;
 /// It did not work now.
 const TEMPORARY: i32 = 75;
+/// The caller gave up before the turn.
+const CANCELLED: i32 = 130;
 
 /// The class of a refusal; `provider-failed` for one that has no better: input (64) and gates (78).
 pub(super) fn class(exit_code: Option<i32>, line: &str) -> ReasonCode {
@@ -21,6 +23,7 @@ pub(super) fn class(exit_code: Option<i32>, line: &str) -> ReasonCode {
         Some(UNAVAILABLE) if sentence.starts_with(SANDBOX_OPENING) => ReasonCode::FenceUnavailable,
         Some(UNAVAILABLE) => ReasonCode::StartFailed,
         Some(TEMPORARY) => ReasonCode::RateLimited,
+        Some(CANCELLED) => ReasonCode::Interrupted,
         _ => ReasonCode::ProviderFailed,
     }
 }

@@ -51,7 +51,7 @@ pub struct Shared {
     root: PathBuf,
     generation: Generation,
     wait: Duration,
-    _run: NamedTempFile,
+    run: NamedTempFile,
 }
 
 impl Shared {
@@ -73,15 +73,21 @@ impl Shared {
         if self.is_kept() {
             return Kept::Yes;
         }
-        let is_current = Generation::current(&self.root, self.user.kind).as_ref() == Some(&self.generation);
+        let (Ok(current), Ok(baseline)) =
+            (Generation::current(&self.root, self.user.kind), self.generation.baseline())
+        else {
+            return Kept::No;
+        };
         let old = self.user.read().unwrap_or_default();
-        if !is_current || self.generation.baseline() != Some(Sha256Digest::of(&old)) {
+        if current.as_ref() != Some(&self.generation) || baseline != Some(Sha256Digest::of(&old)) {
             return Kept::Conflict;
         }
         match self.generation.read() {
             Ok(refreshed) if (self.user.kind.replaces)(&refreshed, &old) => {
-                self.generation.publish(&self.user, &refreshed)
+                self.generation.publish(&self.user, baseline, &refreshed)
             }
+            // It may be a refresh in its middle; the last run keeps what comes of it, or says that it is lost.
+            _ if !self.is_last() => Kept::Yes,
             _ => {
                 // Else every later run would join what nobody can use; a file that is gone is what we want.
                 let _ = fs::remove_file(self.root.join(CURRENT));
@@ -90,62 +96,83 @@ impl Shared {
         }
     }
 
+    /// Whether no other run is at work in the generation.
+    fn is_last(&self) -> bool {
+        self.generation.notes(Some(self.run.path())).is_ok_and(|others| others.is_empty())
+    }
+
     /// Whether nothing was refreshed, or the user has it.
     fn is_kept(&self) -> bool {
         self.generation.read().is_ok_and(|login| {
-            self.generation.baseline() == Some(Sha256Digest::of(&login))
+            self.generation.baseline().is_ok_and(|baseline| baseline == Some(Sha256Digest::of(&login)))
                 || self.user.read().is_ok_and(|of_user| of_user == login)
         })
     }
 }
 
 pub(super) fn join(user: &UserLogin, joining: &Joining<'_>) -> Result<Shared, Refusal> {
-    let failed = |error: io::Error| {
-        Refusal::unavailable(format!("the shared {} login can not be used: {error}", user.kind.vendor))
-    };
+    let failed = |error| unusable(user, &error);
     let root = root(user);
     private_directory(&root).map_err(failed)?;
     let root = root.canonicalize().map_err(failed)?;
     let _lock = user.lock(joining.wait).map_err(|error| user.refusal(error))?;
-    let generation = match settled(&root, user)? {
+    let settled = settled(&root, user)?;
+    demand_nobody(&root, user, settled.as_ref())?;
+    let generation = match settled {
         Some(generation) => generation,
         None => Generation::fill(&root, user, joining.fill, failed)?,
     };
     remove_unused(&root, &generation);
-    let others = generation.notes().map_err(failed)?;
+    let others = generation.notes(None).map_err(failed)?;
     let run = generation.add(joining.note).map_err(failed)?;
     (joining.prepare)(&generation.directory, &others).map_err(failed)?;
-    Ok(Shared { user: user.clone(), root, generation, wait: joining.wait, _run: run })
+    Ok(Shared { user: user.clone(), root, generation, wait: joining.wait, run })
 }
 
 /// Makes the user's login the one and only, for a run that has it alone; under the lock.
 pub(super) fn take_over(user: &UserLogin) -> Result<(), Refusal> {
     let root = root(user);
-    let vendor = user.kind.vendor;
-    let Some(current) = Generation::current(&root, user.kind) else { return Ok(()) };
-    let notes = current.notes().map_err(|error| {
-        Refusal::unavailable(format!("who shares the {vendor} login is not known: {error}"))
-    })?;
-    if !notes.is_empty() {
-        let why = format!("runs that share the {vendor} login are at work");
-        return Err(Refusal::new(Exit::Temporary, why));
-    }
+    demand_nobody(&root, user, None)?;
     settled(&root, user).map(drop)
+}
+
+/// Refuses to begin beside runs at work: their token is the same, and works once. Those in the generation `joined` do not count.
+fn demand_nobody(root: &Path, user: &UserLogin, joined: Option<&Generation>) -> Result<(), Refusal> {
+    let failed = |error| unusable(user, &error);
+    for generation in Generation::all(root, user.kind).map_err(failed)? {
+        if Some(&generation) != joined && !generation.notes(None).map_err(failed)?.is_empty() {
+            let why = format!("runs that share the {} login are at work", user.kind.vendor);
+            return Err(Refusal::new(Exit::Temporary, why));
+        }
+    }
+    Ok(())
+}
+
+fn unusable(user: &UserLogin, error: &io::Error) -> Refusal {
+    let root = root(user);
+    Refusal::unavailable(format!(
+        "the shared {} login in {} can not be used: {error}",
+        user.kind.vendor,
+        root.display()
+    ))
 }
 
 /// The current generation, if it goes with the user's login, once what a run had to leave in it is published.
 fn settled(root: &Path, user: &UserLogin) -> Result<Option<Generation>, Refusal> {
-    let Some(current) = Generation::current(root, user.kind) else { return Ok(None) };
-    let (Ok(of_user), Ok(own)) = (user.read(), current.read()) else { return Ok(None) };
+    let failed = |error| unusable(user, &error);
+    let Some(current) = Generation::current(root, user.kind).map_err(failed)? else { return Ok(None) };
+    let Some(own) = there(current.read()).map_err(failed)? else { return Ok(None) };
+    let Ok(of_user) = user.read() else { return Ok(None) };
     if own == of_user {
         current.set_baseline(&own);
         return Ok(Some(current));
     }
-    let goes_with = current.baseline() == Some(Sha256Digest::of(&of_user));
+    let baseline = current.baseline().map_err(failed)?;
+    let goes_with = baseline == Some(Sha256Digest::of(&of_user));
     if !goes_with || !(user.kind.replaces)(&own, &of_user) {
         return Ok(None);
     }
-    match current.publish(user, &own) {
+    match current.publish(user, baseline, &own) {
         Kept::Yes => Ok(Some(current)),
         Kept::Conflict => Ok(None),
         // Whoever went on with the user's login would use a token that is used up, and give up the one that is not.
@@ -175,13 +202,28 @@ impl PartialEq for Generation {
 }
 
 impl Generation {
-    fn current(root: &Path, kind: &'static Kind) -> Option<Self> {
-        let name = read_regular(&root.join(CURRENT), GENERATION_RECORD_MAX_BYTES).ok()?;
-        let name = String::from_utf8(name).ok()?;
-        let directory = root.join(&name);
+    /// The one that new runs join. What the record names and is not there is none; what can not be read is no such knowledge.
+    fn current(root: &Path, kind: &'static Kind) -> io::Result<Option<Self>> {
+        let Some(name) = record(&root.join(CURRENT))? else { return Ok(None) };
         let is_ours = name.starts_with(PREFIX) && !name.contains('/');
-        (is_ours && fs::symlink_metadata(&directory).is_ok_and(|there| there.is_dir()))
-            .then_some(Self { directory, kind })
+        let directory = root.join(&name);
+        Ok((is_ours && is_directory(&directory)?).then_some(Self { directory, kind }))
+    }
+
+    /// Every one that is there.
+    fn all(root: &Path, kind: &'static Kind) -> io::Result<Vec<Self>> {
+        let Some(entries) = there(fs::read_dir(root))? else { return Ok(Vec::new()) };
+        let mut all = Vec::new();
+        for entry in entries {
+            let entry = entry?;
+            let directory = entry.path();
+            if entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes())
+                && is_directory(&directory)?
+            {
+                all.push(Self { directory, kind });
+            }
+        }
+        Ok(all)
     }
 
     /// A new one from the user's login; from now on it is the current one.
@@ -215,21 +257,20 @@ impl Generation {
         read_regular(&self.directory.join(self.kind.shared_file), LOGIN_MAX_BYTES)
     }
 
-    fn baseline(&self) -> Option<Sha256Digest> {
-        let text = read_regular(&self.directory.join(BASELINE), GENERATION_RECORD_MAX_BYTES).ok()?;
-        std::str::from_utf8(&text).ok()?.parse().ok()
+    fn baseline(&self) -> io::Result<Option<Sha256Digest>> {
+        Ok(record(&self.directory.join(BASELINE))?.and_then(|digest| digest.parse().ok()))
     }
 
     /// Without it the two files are compared, so that it need not be written.
     fn set_baseline(&self, login: &[u8]) {
         let digest = Sha256Digest::of(login);
-        if self.baseline() != Some(digest) {
+        if !self.baseline().is_ok_and(|baseline| baseline == Some(digest)) {
             let _ = replace(&self.directory.join(BASELINE), digest.to_string().as_bytes());
         }
     }
 
-    fn publish(&self, user: &UserLogin, refreshed: &[u8]) -> Kept {
-        let kept = user.publish(self.baseline(), refreshed);
+    fn publish(&self, user: &UserLogin, baseline: Option<Sha256Digest>, refreshed: &[u8]) -> Kept {
+        let kept = user.publish(baseline, refreshed);
         if kept == Kept::Yes {
             self.set_baseline(refreshed);
         }
@@ -246,20 +287,17 @@ impl Generation {
         Ok(run)
     }
 
-    /// The notes of all runs at work. The files of dead ones are removed where that is allowed.
-    fn notes(&self) -> io::Result<Vec<String>> {
-        let entries = match fs::read_dir(self.directory.join(RUNS)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries?,
-        };
+    /// The notes of all runs at work but the one with the file `own`. The files of dead ones are removed where that is allowed.
+    fn notes(&self, own: Option<&Path>) -> io::Result<Vec<String>> {
+        let Some(entries) = there(fs::read_dir(self.directory.join(RUNS)))? else { return Ok(Vec::new()) };
         let mut notes = Vec::new();
         for entry in entries {
             let path = entry?.path();
-            let file = match open_regular(&path) {
-                // It has left meanwhile.
-                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
-                file => file?,
-            };
+            if Some(&*path) == own {
+                continue;
+            }
+            // It may have left meanwhile.
+            let Some(file) = there(open_regular(&path))? else { continue };
             if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
                 let _ = fs::remove_file(path);
                 continue;
@@ -272,12 +310,28 @@ impl Generation {
     }
 }
 
+/// What is read, where it is there.
+fn there<T>(read: io::Result<T>) -> io::Result<Option<T>> {
+    match read {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        read => read.map(Some),
+    }
+}
+
+/// A record of ours, where it is there.
+fn record(path: &Path) -> io::Result<Option<String>> {
+    let bytes = there(read_regular(path, GENERATION_RECORD_MAX_BYTES))?;
+    Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
+}
+
+fn is_directory(path: &Path) -> io::Result<bool> {
+    Ok(there(fs::symlink_metadata(path))?.is_some_and(|metadata| metadata.is_dir()))
+}
+
 /// Removes generations that nobody works on any more.
 fn remove_unused(root: &Path, current: &Generation) {
-    for entry in fs::read_dir(root).into_iter().flatten().flatten() {
-        let generation = Generation { directory: entry.path(), kind: current.kind };
-        let is_one = entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes());
-        if is_one && generation != *current && generation.notes().is_ok_and(|notes| notes.is_empty()) {
+    for generation in Generation::all(root, current.kind).into_iter().flatten() {
+        if generation != *current && generation.notes(None).is_ok_and(|notes| notes.is_empty()) {
             // What is left of it is removed by the next run.
             let _ = fs::remove_dir_all(&generation.directory);
         }

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use record::Sha256Digest;
 
-use super::exit::{Exit, Refusal};
+use super::exit::{Exit, Failure, Phase, Refusal};
 use super::family::{Family, Flag, FlagValue};
 use super::files::{read_regular, replace};
 use super::limits::LOGIN_MAX_BYTES;
@@ -235,7 +235,7 @@ impl Copied<'_> {
 /// How it went to keep a login that a child may have refreshed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// There is nothing to keep, or it is kept, or the next run will.
+    /// There is nothing to keep, or it is kept, or will be: by the next run, or by one that is at work in the same copy.
     Yes,
     /// Somebody else logged in meanwhile: that login wins.
     Conflict,
@@ -244,6 +244,18 @@ pub enum Kept {
 }
 
 impl Kept {
+    /// Demands that nothing is lost before an answer is published.
+    ///
+    /// # Errors
+    /// 75: another login wins. 70: the one that was refreshed is lost.
+    pub const fn demand(self) -> Result<(), Failure> {
+        match self {
+            Self::Yes => Ok(()),
+            Self::Conflict => Err(Failure::new(Exit::Temporary, Phase::OauthSync, "oauth_conflict")),
+            Self::No => Err(Failure::new(Exit::Failed, Phase::OauthSync, "oauth_sync_failed")),
+        }
+    }
+
     /// Says on standard error that a login is lost, where the reason of the run is another or none at all.
     pub fn complain(self, kind: &Kind, family: &Family) {
         let why = match self {
@@ -283,6 +295,11 @@ pub fn kept_of_probes<T>(
             Err(Refusal::login(why).into())
         }
     }
+}
+
+/// 69: a login that can be used can not be copied.
+pub fn not_copied(why: &dyn std::fmt::Display) -> Refusal {
+    Refusal::unavailable(format!("the login can not be copied: {why}"))
 }
 
 /// Makes a directory that is closed to others, and those above it.

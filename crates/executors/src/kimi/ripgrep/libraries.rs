@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use goblin::elf::Elf;
 use record::Sha256Digest;
 
-use crate::kimi::files::read_regular;
+use crate::common::files::read_regular;
 use crate::kimi::limits::{LIBRARIES_MAX_COUNT, LIBRARY_MAX_BYTES, RECORD_MAX_BYTES};
 
 /// Directories whose libraries come with the system.

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use record::Sha256Digest;
 use serde_json::{Value, json};
 
-use super::files::{read_regular, write_new};
 use super::limits::{RECORD_MAX_BYTES, RIPGREP_MAX_BYTES};
+use crate::common::files::{read_regular, write_new};
 use crate::common::pin::current;
 use crate::common::report::json_file;
 

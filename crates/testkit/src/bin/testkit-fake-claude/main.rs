@@ -12,7 +12,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
-use testkit::deed::{announce, deaf, execute, hang, load, outcome, stubborn, write};
+use testkit::deed::{announce, deaf, execute, hang, load, outcome, write};
 use testkit::marker::Marker;
 use testkit::trailer;
 use testkit::watch::until_there;
@@ -76,7 +76,6 @@ fn turn(prompt: &str) -> ExitCode {
                     "started" => announce(),
                     "wait" => until_there(Path::new(subject)),
                     "deaf" => deaf(),
-                    "stubborn" => stubborn(),
                     "hang" => hang(),
                     "exit" => std::process::exit(subject.parse().unwrap_or(1)),
                     _ => {
