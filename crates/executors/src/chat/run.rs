@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gates::words::Status;
-use serde_json::{Map, Number, Value, json};
+use serde_json::{Map, Value, json};
 
 use super::answer::{self, Answer, Usage};
 use super::exchange::{Exchange, Order, TIMED_OUT, exchange};
@@ -195,7 +195,6 @@ impl Run {
             [("cache_read", cache_read), ("input", input), ("output", output), ("reasoning", reasoning)];
         let reported: Vec<&str> =
             counters.iter().filter(|(_, number)| number.is_some()).map(|(name, _)| *name).collect();
-        let or_zero = |number: &Option<Number>| json!(number.clone().unwrap_or_else(|| 0.into()));
         let mut metrics = self.pins();
         metrics.extend(members(json!({
             "schema_version": 2,
@@ -209,10 +208,10 @@ impl Run {
             "billing": self.service.billing,
             "provider_cost_usd": null,
             "tokens": {
-                "input": or_zero(input),
-                "output": or_zero(output),
-                "reasoning": or_zero(reasoning),
-                "cache_read": or_zero(cache_read),
+                "input": input.unwrap_or(0),
+                "output": output.unwrap_or(0),
+                "reasoning": reasoning.unwrap_or(0),
+                "cache_read": cache_read.unwrap_or(0),
                 "cache_write": 0,
             },
             "reported_token_counters": reported,
