@@ -92,6 +92,7 @@ pub(super) fn run(service: &'static Service, call: &Call<'_>, line: &RunLine) ->
             .filter(|name| !name.is_empty())
             .map(str::to_owned)
             .collect(),
+        secrets: key.iter().map(|key| key.expose().to_owned()).collect(),
         start: Start::now(),
     };
     let body = run.body(&prompt, tokens);
@@ -124,6 +125,8 @@ struct Run {
     manifest: Option<Manifest>,
     places: Places,
     aliases: Vec<String>,
+    /// The key.
+    secrets: Vec<String>,
     start: Start,
 }
 
@@ -244,6 +247,7 @@ impl Run {
             members: diagnostic,
             debug_member: "debug_dir",
             material: vec![("response.json", seen.response), ("stderr.txt", seen.words.into_bytes())],
+            secrets: self.secrets.clone(),
             keeps_diagnostic: true,
             names_debug: false,
         };
