@@ -65,6 +65,9 @@ fn what_is_no_whole_answer_is_refused() {
         Box::new(usage("prompt_tokens", json!(-1))),
         Box::new(usage("completion_tokens", json!("7"))),
         Box::new(usage("total_tokens", json!(-0.5))),
+        Box::new(usage("prompt_tokens", json!(1e23))),
+        Box::new(usage("completion_tokens", json!(7.5))),
+        Box::new(usage("prompt_tokens", serde_json::from_str("99999999999999999999999").expect("a number"))),
         Box::new(|body| body["usage"] = json!([1])),
     ];
     for change in bad {

@@ -14,8 +14,8 @@ use testkit::model_server::{Delivery, RawResponse};
 
 #[test]
 fn raw_material_is_kept_only_on_request() {
-    let body = json!({"error": SAID}).to_string();
-    for talk in both(|_| RawResponse::json(body.clone()).status(400)) {
+    let body = |key: &str| json!({"error": format!("{SAID} {key}")}).to_string();
+    for talk in both(|_| RawResponse::json(body(KEY)).status(400)) {
         let debug = talk.stage.write("debug/.keep", "").parent().expect("a parent").to_path_buf();
         let words = ["--allow-provisional", "--debug-dir", debug.to_str().expect("UTF-8")];
         let finished = talk.stage.run_lane("builder", &words);
@@ -34,7 +34,10 @@ fn raw_material_is_kept_only_on_request() {
             assert_eq!(fs::metadata(file).expect("a file").permissions().mode() & 0o777, 0o600);
             assert!(!fs::read_to_string(file).expect("readable").contains(KEY));
         }
-        assert_eq!(fs::read_to_string(directory.join("response.json")).expect("readable"), body);
+        assert_eq!(
+            fs::read_to_string(directory.join("response.json")).expect("readable"),
+            body("[redacted]")
+        );
         let kept: Value =
             serde_json::from_slice(&fs::read(directory.join("diagnostic.json")).expect("readable"))
                 .expect("JSON");

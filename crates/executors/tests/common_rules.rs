@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
@@ -94,6 +95,39 @@ fn reserved_names_count_as_outputs() {
     refused(&line(&here, "answer", &["--metrics", metrics.to_str().expect("UTF-8")]), OPEN, "the same file");
     fs::write(&metrics, "theirs").expect("written");
     refused(&line(&here, "answer", &[]), OPEN, "exists");
+}
+
+#[test]
+fn a_name_leaves_room_for_what_is_staged_beside_it() {
+    let (_directory, here) = place();
+    let staged = |name: &str, suffix: &str| format!(".{name}{suffix}.XXXXXX").len();
+    for parent in ["", "missing/"] {
+        for bytes in 230..=255 {
+            let name = "n".repeat(bytes);
+            let asked = line(&here, &format!("{parent}{name}"), &[]);
+            if staged(&name, ".metrics.json") > 255 {
+                refused(&asked, OPEN, "its name is too long");
+            } else {
+                let places = Places::check(&asked, OPEN).expect("allowed");
+                places.create_parents().expect("made");
+                for place in [&places.output, &places.metrics, &places.diagnostic, &places.reserved[0]] {
+                    write(place, b"x", false).expect("written");
+                    fs::remove_file(place.path()).expect("removed");
+                }
+                let _ = fs::remove_dir(here.join("missing"));
+            }
+        }
+    }
+    let longer = "n".repeat(236);
+    let metrics = here.join("metrics").into_os_string().into_string().expect("UTF-8");
+    let places = Places::check(&line(&here, &longer, &["--metrics", &metrics]), OPEN).expect("allowed");
+    write(&places.diagnostic, b"x", false).expect("written");
+    // Bytes count, whatever they mean.
+    let name = OsString::from_vec(vec![0xff; 200]);
+    let mut asked = line(&here, "answer", &[]);
+    asked.output = here.join(name);
+    let places = Places::check(&asked, OPEN).expect("allowed");
+    write(&places.metrics, b"x", false).expect("written");
 }
 
 #[test]

@@ -192,7 +192,7 @@ fn raw_material_is_kept_only_on_request_and_only_of_a_failure() {
     let stage = ready();
     let debug = stage.write("debug/.keep", "").parent().expect("a parent").to_path_buf();
     let more = ["--debug-dir", debug.to_str().expect("UTF-8")];
-    let prompt = r#"[[RUN: complain "what agy says"]] [[RUN: exit 42]]"#;
+    let prompt = r#"[[RUN: complain "what agy says, Bearer abcdef"]] [[RUN: exit 42]]"#;
     assert_eq!(ask(&stage, "builder", prompt, &more).code, 70);
     let diagnostic = stage.diagnostic();
     let kept = Path::new(diagnostic["debug_dir"].as_str().expect("a directory")).to_path_buf();
@@ -204,7 +204,10 @@ fn raw_material_is_kept_only_on_request_and_only_of_a_failure() {
         assert_eq!(mode(file), 0o600);
         assert!(!fs::read_to_string(file).expect("readable").contains(TOKEN));
     }
-    assert_eq!(fs::read_to_string(kept.join("stderr.txt")).expect("readable"), "what agy says\n");
+    assert_eq!(
+        fs::read_to_string(kept.join("stderr.txt")).expect("readable"),
+        "what agy says, Bearer [redacted]\n"
+    );
     fs::remove_dir_all(kept).expect("removed");
     clear(&stage);
     assert_eq!(ask(&stage, "builder", "x", &more).code, 0);

@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 
 use glm_support::{
-    ask, assistant, clear, fails, init, install, line, observed, ready, result, retry, text_line,
+    KEY, ask, assistant, clear, fails, init, install, line, observed, ready, result, retry, text_line,
 };
 use serde_json::{Value, json};
 use support::Stage;
@@ -285,7 +285,7 @@ fn debug_material_is_kept_on_failure_alone_and_named_in_a_second_line() {
     let finished = ask(&stage, "scout", "fine", &["--debug-dir", &debug]);
     assert_eq!((finished.code, support::files(&stage.path("debug")).len()), (0, 1));
     clear(&stage);
-    let prompt = format!("{} [[GLM: complain aside]] [[GLM: exit 3]]", stream(&[init(SAID)]));
+    let prompt = format!("{} [[GLM: complain aside-{KEY}]] [[GLM: exit 3]]", stream(&[init(SAID)]));
     let finished = ask(&stage, "scout", &prompt, &["--debug-dir", &debug]);
     assert_eq!(finished.code, 70);
     let directory = fs::read_dir(&debug).expect("a directory").flatten().find(|entry| entry.path().is_dir());
@@ -303,7 +303,7 @@ fn debug_material_is_kept_on_failure_alone_and_named_in_a_second_line() {
     names.sort();
     assert_eq!(names, ["diagnostic.json", "events.jsonl", "stderr.txt"]);
     assert!(fs::read_to_string(directory.join("events.jsonl")).expect("events").contains(SAID));
-    assert_eq!(fs::read_to_string(directory.join("stderr.txt")).expect("words"), "aside\n");
+    assert_eq!(fs::read_to_string(directory.join("stderr.txt")).expect("words"), "aside-[redacted]\n");
 }
 
 #[test]

@@ -9,8 +9,9 @@ use std::path::PathBuf;
 
 use grok_support::{ask, install, lock_file, login, observed, ready, sign_in, wait_for_starts};
 use serde_json::{Value, json};
-use support::Stage;
 use support::runs::{clear, mode};
+use support::small_disk::{self, SmallDisk};
+use support::{Stage, Started};
 use testkit::watch::until_below;
 
 const SHARED: &[&str] = &["--oauth", "shared"];
@@ -35,6 +36,48 @@ fn what_a_run_refreshed_is_kept_however_it_ends() {
             clear(&stage);
         }
     }
+}
+
+#[test]
+fn a_disk_that_fills_up_during_the_turn_takes_no_login() {
+    let mut stage = ready();
+    stage.plant("refresh-rotated-");
+    if !small_disk::can_be_had() {
+        testkit::real::skip("a_disk_that_fills_up_during_the_turn", "no mount namespace of our own");
+        return;
+    }
+    stage.write("prompt.md", "[[RUN: started]] [[RUN: wait go]] [[RUN: rotate kept]]");
+    let words = stage.words("builder", &["--allow-provisional"]);
+    let started = Started::of(&mut small_disk::command(&stage, "home/.grok", "4m", &words));
+    wait_for_starts(&stage, 1);
+    let disk = SmallDisk::of(&started, stage.path("home/.grok"));
+    disk.fill();
+    stage.write("work/go", "");
+    assert_eq!(stage.finish(started).code, 0);
+    let kept = fs::read_to_string(disk.path("auth.json")).expect("a login");
+    assert!(kept.contains("refresh-rotated-kept"), "{kept}");
+    assert_eq!(mode(&disk.path("auth.json")), 0o600);
+    let mut left: Vec<_> = fs::read_dir(disk.path("."))
+        .expect("a directory")
+        .map(|entry| entry.expect("an entry").file_name())
+        .collect();
+    left.sort();
+    assert_eq!(left, ["auth.json", "config.toml", "filler"]);
+    clear(&stage);
+    // Where there is no room from the start, nothing is started.
+    let output = small_disk::command(&stage, "home/.grok", "64k", &words).output().expect("a run");
+    stage.judge(output).refused(69, "no room for a refreshed login");
+}
+
+#[test]
+fn room_that_a_killed_run_had_reserved_is_given_back() {
+    let stage = ready();
+    let abandoned = stage.write("home/.grok/.delegation-kit-room.abcdef", "x");
+    let held = stage.write("home/.grok/.delegation-kit-room.ghijkl", "x");
+    let lock = fs::File::open(&held).expect("a file");
+    rustix::fs::flock(&lock, rustix::fs::FlockOperation::LockExclusive).expect("locked");
+    assert_eq!(ask(&stage, "x", &[]).code, 0);
+    assert_eq!((abandoned.exists(), held.exists()), (false, true));
 }
 
 #[test]

@@ -237,7 +237,10 @@ fn raw_material_is_kept_only_on_request_and_only_of_a_failure() {
     let stage = ready();
     let debug = stage.write("debug/.keep", "").parent().expect("a parent").to_path_buf();
     let more = ["--debug-dir", debug.to_str().expect("UTF-8")];
-    assert_eq!(ask(&stage, r#"[[RUN: complain "what grok says"]] [[RUN: exit 3]]"#, &more).code, 70);
+    let prompt = format!(
+        r#"[[RUN: rotate zz]] [[RUN: complain "what grok says {ACCESS} {REFRESH} refresh-rotated-zz"]] [[RUN: exit 3]]"#
+    );
+    assert_eq!(ask(&stage, &prompt, &more).code, 70);
     let diagnostic = stage.diagnostic();
     let kept = Path::new(diagnostic["debug_path"].as_str().expect("a directory")).to_path_buf();
     assert_eq!((kept.parent(), mode(&kept)), (Some(debug.as_path()), 0o700));
@@ -249,7 +252,10 @@ fn raw_material_is_kept_only_on_request_and_only_of_a_failure() {
         let text = fs::read_to_string(file).expect("readable");
         assert!(!text.contains(ACCESS) && !text.contains(REFRESH));
     }
-    assert_eq!(fs::read_to_string(kept.join("stderr.txt")).expect("readable"), "what grok says\n");
+    assert_eq!(
+        fs::read_to_string(kept.join("stderr.txt")).expect("readable"),
+        "what grok says [redacted] [redacted] [redacted]\n"
+    );
     fs::remove_dir_all(kept).expect("removed");
     clear(&stage);
     assert_eq!(ask(&stage, "x", &more).code, 0);

@@ -12,7 +12,8 @@ use kimi_support::{
 };
 use serde_json::json;
 use support::runs::{clear, mode};
-use support::{Finished, Stage};
+use support::small_disk::{self, SmallDisk};
+use support::{Finished, Stage, Started};
 use testkit::watch::until_below;
 
 const CREDENTIAL: &str = "home/.kimi-code/credentials/kimi-code.json";
@@ -53,6 +54,28 @@ fn a_refreshed_login_is_kept_and_the_next_run_has_it() {
     ask(&stage, "scout", "[[KIMI: rotate three]] [[KIMI: exit 1]]", &[]).refused(70, "dispatch_unclassified");
     assert!(login(&stage).contains("refresh-rotated-three"));
     assert_eq!(stage.diagnostic()["oauth_sync"], "ok");
+}
+
+#[test]
+fn a_disk_that_fills_up_during_the_turn_takes_no_login() {
+    let stage = ready();
+    if !small_disk::can_be_had() {
+        testkit::real::skip("a_disk_that_fills_up_during_the_turn", "no mount namespace of our own");
+        return;
+    }
+    stage.write("prompt.md", "[[KIMI: started]] [[KIMI: wait go]] [[KIMI: rotate kept]] [[KIMI: say yes]]");
+    let words = stage.words("builder", &["--allow-provisional"]);
+    let started = Started::of(&mut small_disk::command(&stage, "home/.kimi-code", "4m", &words));
+    wait_for_start(&stage);
+    let disk = SmallDisk::of(&started, stage.path("home/.kimi-code"));
+    disk.fill();
+    stage.write("work/go", "");
+    assert_eq!(stage.finish(started).code, 0);
+    let kept = fs::read_to_string(disk.path("credentials/kimi-code.json")).expect("a login");
+    assert!(kept.contains("refresh-rotated-kept"), "{kept}");
+    clear(&stage);
+    let output = small_disk::command(&stage, "home/.kimi-code", "64k", &words).output().expect("a run");
+    stage.judge(output).refused(69, "no room for a refreshed login");
 }
 
 #[test]

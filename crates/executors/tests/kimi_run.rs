@@ -231,6 +231,9 @@ fn the_debug_directory_is_written_on_success_too_and_holds_no_token() {
     for (prompt, code) in [
         (format!("{session} [[KIMI: complain {REFRESH}]] [[KIMI: say yes]]"), 0),
         (format!("{session} [[KIMI: complain {ACCESS}]] [[KIMI: exit 1]]"), 70),
+        // Those from before a refresh as well.
+        (format!("{session} [[KIMI: rotate zz]] [[KIMI: complain {REFRESH}]] [[KIMI: exit 1]]"), 70),
+        (format!("{session} [[KIMI: complain access-rotated-zz]] [[KIMI: say yes]]"), 0),
     ] {
         assert_eq!(ask(&stage, "scout", &prompt, &more).code, code);
         let mut entries = fs::read_dir(&debug).expect("a directory");
@@ -245,7 +248,7 @@ fn the_debug_directory_is_written_on_success_too_and_holds_no_token() {
             assert_eq!(mode(&kept.join(name)), 0o600, "{name}");
             let text = fs::read_to_string(kept.join(name)).expect("readable");
             assert!(
-                !text.contains(ACCESS) && !text.contains(REFRESH) && !text.contains("sk-0123"),
+                [ACCESS, REFRESH, "access-rotated-zz", "sk-0123"].iter().all(|token| !text.contains(token)),
                 "{name}: {text}"
             );
         }

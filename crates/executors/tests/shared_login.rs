@@ -7,6 +7,7 @@ use std::time::Duration;
 use executors::common::exit::{Exit, Refusal};
 use executors::common::files::write_new;
 use executors::common::login::{Joining, Kept, Kind, Placed, Shared, UserLogin, private_directory, tokens};
+use record::Sha256Digest;
 use tempfile::TempDir;
 
 static KIND: Kind = Kind {
@@ -156,5 +157,45 @@ fn what_can_not_be_read_is_not_taken_for_nothing() {
         fs::write(&name, text).expect("written");
     }
     drop(bench.user.take().expect("alone"));
+    assert_eq!(bench.login(), NEW);
+}
+
+#[test]
+fn a_refresh_after_a_publication_that_broke_off_is_kept() {
+    const NEWEST: &str = r#"{"access_token":"a","refresh_token":"newest"}"#;
+    let bench = Bench::new();
+    let (first, second) = (bench.joined(), bench.joined());
+    write(&second, NEW);
+    assert_eq!(keep(&second), Kept::Yes);
+    // As another run left it that was killed in its middle, before and after the login of the user was written.
+    let between = [OLD, NEW].map(|login| Sha256Digest::of(login.as_bytes()).to_string()).join(" ");
+    for of_user in [OLD, NEW] {
+        fs::write(first.directory().join("baseline"), &between).expect("written");
+        bench.sign_in(of_user);
+        write(&first, NEWEST);
+        assert_eq!(keep(&first), Kept::Yes);
+        assert_eq!(bench.login(), NEWEST);
+    }
+    fs::write(first.directory().join("baseline"), &between).expect("written");
+    bench.sign_in(OLD);
+    write(&first, NEW);
+    drop((first, second));
+    drop(bench.joined());
+    assert_eq!(bench.login(), NEW, "the next run ends what was begun");
+}
+
+#[test]
+fn a_login_is_published_only_where_that_is_recorded() {
+    let bench = Bench::new();
+    let (first, second) = (bench.joined(), bench.joined());
+    let baseline = first.directory().join("baseline");
+    fs::remove_file(&baseline).expect("removed");
+    fs::create_dir(&baseline).expect("a directory");
+    write(&first, NEW);
+    assert_eq!(keep(&first), Kept::No);
+    assert_eq!(bench.login(), OLD);
+    fs::remove_dir(&baseline).expect("removed");
+    fs::write(&baseline, Sha256Digest::of(OLD.as_bytes()).to_string()).expect("written");
+    assert_eq!(keep(&second), Kept::Yes, "it is still there");
     assert_eq!(bench.login(), NEW);
 }

@@ -1,7 +1,6 @@
 //! Reading a response: who answered, whether the answer is whole, what it used (runners.md 5.3).
 
 use gates::json::{Json, parse};
-use serde_json::Number;
 
 use super::service::Service;
 use crate::common::exit::{Exit, Failure, Phase};
@@ -18,10 +17,10 @@ pub(super) struct Answer {
 /// The counters that the provider sent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Usage {
-    pub(super) input: Option<Number>,
-    pub(super) output: Option<Number>,
-    pub(super) reasoning: Option<Number>,
-    pub(super) cache_read: Option<Number>,
+    pub(super) input: Option<u64>,
+    pub(super) output: Option<u64>,
+    pub(super) reasoning: Option<u64>,
+    pub(super) cache_read: Option<u64>,
 }
 
 const INVALID: Failure = Failure::extract("invalid_or_empty_response");
@@ -79,9 +78,7 @@ pub(super) fn read(service: &Service, aliases: &[String], body: &[u8]) -> Result
 fn usage(service: &Service, document: &Json) -> Result<Usage, Failure> {
     let counter = |path: &[&str]| match document.at(path) {
         None | Some(Json::Null) => Ok(None),
-        Some(Json::Number(number)) if number.as_f64().is_some_and(|value| value >= 0.0) => {
-            Ok(Some(number.clone()))
-        }
+        Some(Json::Number(number)) => number.as_u64().map(Some).ok_or(INVALID),
         Some(_) => Err(INVALID),
     };
     match document.get("usage") {

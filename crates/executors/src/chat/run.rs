@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gates::words::Status;
-use serde_json::{Map, Number, Value, json};
+use serde_json::{Map, Value, json};
 
 use super::answer::{self, Answer, Usage};
 use super::exchange::{Exchange, Order, TIMED_OUT, exchange};
@@ -92,6 +92,7 @@ pub(super) fn run(service: &'static Service, call: &Call<'_>, line: &RunLine) ->
             .filter(|name| !name.is_empty())
             .map(str::to_owned)
             .collect(),
+        secrets: key.iter().map(|key| key.expose().to_owned()).collect(),
         start: Start::now(),
     };
     let body = run.body(&prompt, tokens);
@@ -124,6 +125,8 @@ struct Run {
     manifest: Option<Manifest>,
     places: Places,
     aliases: Vec<String>,
+    /// The key.
+    secrets: Vec<String>,
     start: Start,
 }
 
@@ -196,7 +199,6 @@ impl Run {
             [("cache_read", cache_read), ("input", input), ("output", output), ("reasoning", reasoning)];
         let reported: Vec<&str> =
             counters.iter().filter(|(_, number)| number.is_some()).map(|(name, _)| *name).collect();
-        let or_zero = |number: &Option<Number>| json!(number.clone().unwrap_or_else(|| 0.into()));
         let mut metrics = self.pins();
         metrics.extend(members(json!({
             "schema_version": 2,
@@ -210,10 +212,10 @@ impl Run {
             "billing": self.service.billing,
             "provider_cost_usd": null,
             "tokens": {
-                "input": or_zero(input),
-                "output": or_zero(output),
-                "reasoning": or_zero(reasoning),
-                "cache_read": or_zero(cache_read),
+                "input": input.unwrap_or(0),
+                "output": output.unwrap_or(0),
+                "reasoning": reasoning.unwrap_or(0),
+                "cache_read": cache_read.unwrap_or(0),
                 "cache_write": 0,
             },
             "reported_token_counters": reported,
@@ -246,6 +248,7 @@ impl Run {
             members: diagnostic,
             debug_member: "debug_dir",
             material: vec![("response.json", seen.response), ("stderr.txt", seen.words.into_bytes())],
+            secrets: self.secrets.clone(),
             keeps_diagnostic: true,
             names_debug: false,
         };

@@ -11,6 +11,7 @@ use super::family::Family;
 use super::place::Places;
 use super::program::Done;
 use super::publish;
+use super::redaction::redacted;
 use super::report::json_file;
 
 /// What a family says of a failed run beside phase and reason.
@@ -24,8 +25,10 @@ pub struct Account<'a> {
     pub members: Map<String, Value>,
     /// The member that names the debug directory: `debug_dir` or `debug_path`.
     pub debug_member: &'static str,
-    /// Raw material by file name, kept only with `--debug-dir`.
+    /// Raw material by file name, kept only with `--debug-dir`, and without keys and tokens.
     pub material: Vec<(&'static str, Vec<u8>)>,
+    /// The keys and tokens that are known.
+    pub secrets: Vec<String>,
     /// Whether the diagnostic is kept with the material.
     pub keeps_diagnostic: bool,
     /// Whether a last line names the debug directory (GLM).
@@ -34,10 +37,18 @@ pub struct Account<'a> {
 
 /// Writes the diagnostic and answers with the end of the run. That something could not be kept changes no exit code.
 pub fn fail(account: Account<'_>, failure: Failure) -> Done {
-    let Account { family, places, mut members, debug_member, material, keeps_diagnostic, names_debug } =
-        account;
+    let Account {
+        family,
+        places,
+        mut members,
+        debug_member,
+        material,
+        secrets,
+        keeps_diagnostic,
+        names_debug,
+    } = account;
     let mut lines = Vec::new();
-    let debug = places.debug.as_deref().and_then(|debug| match keep(debug, family, &material) {
+    let debug = places.debug.as_deref().and_then(|debug| match keep(debug, family, &material, &secrets) {
         Ok(directory) => Some(directory),
         Err(error) => {
             lines.push(format!("the debug material could not be kept: {error}"));
@@ -66,8 +77,13 @@ pub fn fail(account: Account<'_>, failure: Failure) -> Done {
     Done::Failed { exit: failure.exit, lines }
 }
 
-fn keep(debug: &Path, family: &Family, material: &[(&str, Vec<u8>)]) -> std::io::Result<DebugDirectory> {
+fn keep(
+    debug: &Path,
+    family: &Family,
+    material: &[(&str, Vec<u8>)],
+    secrets: &[String],
+) -> std::io::Result<DebugDirectory> {
     let directory = DebugDirectory::create(debug, family)?;
-    material.iter().try_for_each(|(name, bytes)| directory.write(name, bytes))?;
+    material.iter().try_for_each(|(name, bytes)| directory.write(name, &redacted(bytes, secrets)))?;
     Ok(directory)
 }

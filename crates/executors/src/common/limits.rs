@@ -30,3 +30,5 @@ pub const LOGIN_MAX_BYTES: u64 = 1 << 20;
 pub const GENERATION_RECORD_MAX_BYTES: u64 = 4096;
 /// How long another run that archives a program is waited for, in seconds.
 pub const PIN_WAIT_SECONDS: u64 = 5;
+/// Longest name of a file, in bytes: that of the usual file systems.
+pub const FILE_NAME_MAX_BYTES: usize = 255;

@@ -89,10 +89,7 @@ impl Lock {
             Err(error) => return Err(error.into()),
         }
         // The last owner may have removed the file between our opening and our lock.
-        let still_there = fs::symlink_metadata(path).is_ok_and(|there| {
-            file.metadata().is_ok_and(|ours| (there.dev(), there.ino()) == (ours.dev(), ours.ino()))
-        });
-        if !still_there {
+        if !is_there(&file, path) {
             return Self::attempt(path);
         }
         let mut owner = String::new();
@@ -108,6 +105,13 @@ impl Lock {
     }
 }
 
+/// Whether a file is the one at a path.
+fn is_there(file: &File, path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|there| {
+        file.metadata().is_ok_and(|ours| (there.dev(), there.ino()) == (ours.dev(), ours.ino()))
+    })
+}
+
 fn names_living_peer(text: &str) -> bool {
     let Some(pid) = text.trim().parse::<i32>().ok().filter(|pid| *pid > 0).and_then(Pid::from_raw) else {
         return false;
@@ -118,8 +122,11 @@ fn names_living_peer(text: &str) -> bool {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Removed while it is held, so that nobody's lock but ours is removed.
-        let _ = fs::remove_file(&self.path);
+        // Removed while it is held, so that nobody's lock but ours is removed; somebody may have removed ours, and another may
+        // stand in its place.
+        if is_there(&self.file, &self.path) {
+            let _ = fs::remove_file(&self.path);
+        }
         let _ = flock(&self.file, FlockOperation::Unlock);
     }
 }
@@ -152,6 +159,20 @@ mod tests {
         Lock::acquire(&path, Duration::ZERO).unwrap();
         fs::write(&path, "no pid").unwrap();
         Lock::acquire(&path, Duration::ZERO).unwrap();
+    }
+
+    #[test]
+    fn the_lock_of_somebody_else_in_the_place_of_ours_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("lock");
+        let first = Lock::acquire(&path, Duration::ZERO).unwrap();
+        fs::remove_file(&path).unwrap();
+        let second = Lock::acquire(&path, Duration::ZERO).unwrap();
+        drop(first);
+        assert!(path.exists());
+        assert!(matches!(Lock::acquire(&path, Duration::ZERO), Err(LockError::Busy)));
+        drop(second);
+        assert!(!path.exists());
     }
 
     #[test]

@@ -28,6 +28,7 @@ pub mod place;
 pub mod program;
 pub mod prompt;
 pub mod publish;
+pub mod redaction;
 pub mod report;
 pub mod run_directory;
 pub mod sandbox;

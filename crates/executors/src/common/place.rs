@@ -9,6 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::Access;
 
 use super::exit::Refusal;
+use super::limits::FILE_NAME_MAX_BYTES;
 use super::line::RunLine;
 
 /// What a family demands of its paths.
@@ -102,6 +103,29 @@ impl Destination {
         self.directory.join(&self.name)
     }
 
+    /// How the names of files begin that are staged beside it; six more bytes follow.
+    pub(super) fn staged_prefix(&self) -> OsString {
+        let mut prefix = OsString::from(".");
+        prefix.push(&self.name);
+        prefix.push(".");
+        prefix
+    }
+
+    /// Refuses a name beside which none can be staged.
+    fn demand_short(&self, what: &str) -> Result<(), Refusal> {
+        let mut staged = self.staged_prefix();
+        staged.push("XXXXXX");
+        // A file system may have its own limit, and a path has one too.
+        let is_refused = || {
+            fs::symlink_metadata(self.directory.join(&staged))
+                .is_err_and(|error| error.kind() == io::ErrorKind::InvalidFilename)
+        };
+        if staged.len() > FILE_NAME_MAX_BYTES || is_refused() {
+            return Err(Refusal::usage(format!("{what} {}: its name is too long", self.path().display())));
+        }
+        Ok(())
+    }
+
     /// Refuses whatever is there, a dangling symbolic link included.
     fn demand_absent(&self, what: &str, a_file_may_exist: bool) -> Result<(), Refusal> {
         let path = self.path();
@@ -161,6 +185,7 @@ impl Places {
                 return Err(Refusal::usage(format!("{what} {} lies in the workspace", one.path().display())));
             }
             let may_exist = *one == &self.diagnostic && rules.diagnostic_may_exist;
+            one.demand_short(what)?;
             one.demand_absent(what, may_exist)?;
         }
         Ok(())

@@ -107,7 +107,7 @@ pub fn write(destination: &Destination, bytes: &[u8], replace: bool) -> io::Resu
 }
 
 fn stage(destination: &Destination, bytes: &[u8]) -> io::Result<NamedTempFile> {
-    let prefix = format!(".{}.", destination.name.to_string_lossy());
+    let prefix = destination.staged_prefix();
     let mut file = tempfile::Builder::new().prefix(&prefix).tempfile_in(&destination.directory)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;

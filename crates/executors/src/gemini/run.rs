@@ -187,6 +187,8 @@ impl Work<'_> {
             members: diagnostic,
             debug_member: "debug_dir",
             material: vec![("stdout.txt", output.stdout.clone()), ("stderr.txt", output.stderr.clone())],
+            // The vendor's program keeps its login in the keychain of the system.
+            secrets: Vec::new(),
             keeps_diagnostic: true,
             names_debug: false,
         };

@@ -24,6 +24,8 @@ pub(super) struct Work {
     /// The workspace of a lane evaluation as it was before the turn.
     pub(super) qualification: Option<Qualification>,
     pub(super) places: Places,
+    /// The key.
+    pub(super) secrets: Vec<String>,
     pub(super) start: Start,
 }
 
@@ -131,6 +133,7 @@ impl Work {
             members: report::diagnostic(&self.admitted, &self.start, &stream, seen),
             debug_member: "debug_dir",
             material: vec![("events.jsonl", stdout), ("stderr.txt", stderr)],
+            secrets: self.secrets.clone(),
             keeps_diagnostic: true,
             names_debug: true,
         };

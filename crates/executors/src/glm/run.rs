@@ -136,6 +136,7 @@ pub(super) fn run(call: &Call<'_>, line: &RunLine) -> Result<Done, Refusal> {
         manifest: manifest.clone(),
         qualification: None,
         places: places.clone(),
+        secrets: vec![runtime.key.expose().to_owned()],
         start: Start::now(),
     };
     if let Some(terms) = terms {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use super::GROK;
 use super::answer::Answer;
 use super::decide;
-use super::home::{EVENTS_FILE, Home, SandboxProfile};
+use super::home::{EVENTS_FILE, Home, LOGIN, SandboxProfile};
 use super::lane::Lane;
 use super::limits::RECORD_MAX_BYTES;
 use super::login::KIND;
@@ -20,6 +20,7 @@ use crate::common::evaluation::Manifest;
 use crate::common::exit::{Exit, Failure, Phase};
 use crate::common::files::read_regular;
 use crate::common::gate::Admitted;
+use crate::common::login::tokens::of_files;
 use crate::common::login::{Kept, Placed};
 use crate::common::place::Places;
 use crate::common::program::{Done, Stop};
@@ -34,6 +35,8 @@ pub(super) struct Work {
     pub(super) places: Places,
     pub(super) runtime: Runtime,
     pub(super) limit: Duration,
+    /// The tokens from before the turn.
+    pub(super) secrets: Vec<String>,
     pub(super) start: Start,
 }
 
@@ -58,6 +61,7 @@ impl Work {
         ended: Option<Ended>,
     ) -> Result<Done, Stop> {
         let events = read_regular(&home.vendor.join(EVENTS_FILE), RECORD_MAX_BYTES).unwrap_or_default();
+        let secrets = [self.secrets.clone(), of_files([home.vendor.join(LOGIN).as_path()])].concat();
         let kept = login.keep();
         let (output, done) = match &ended {
             Some(Ended { end: End::Interrupted(signal), .. }) => {
@@ -81,7 +85,7 @@ impl Work {
         if failure.phase != Phase::OauthSync {
             kept.complain(&KIND, &GROK);
         }
-        Ok(self.fail(&output, failure))
+        Ok(self.fail(&output, secrets, failure))
     }
 
     fn accept(
@@ -121,7 +125,7 @@ impl Work {
         publish::answer(publication, reasons.map(|reason| (staged, reason)))
     }
 
-    fn fail(&self, output: &Output, failure: Failure) -> Done {
+    fn fail(&self, output: &Output, secrets: Vec<String>, failure: Failure) -> Done {
         let mut diagnostic = self.pins();
         diagnostic.extend(members(json!({
             "cli_exit_code": output.status,
@@ -136,6 +140,7 @@ impl Work {
             members: diagnostic,
             debug_member: "debug_path",
             material: vec![("response.json", output.stdout.clone()), ("stderr.txt", output.stderr.clone())],
+            secrets,
             keeps_diagnostic: false,
             names_debug: false,
         };

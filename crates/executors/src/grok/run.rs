@@ -5,7 +5,7 @@ use std::time::Duration;
 use gates::words::Status;
 use process::Fence;
 
-use super::home::{Home, SandboxProfile};
+use super::home::{Home, LOGIN, SandboxProfile};
 use super::interface::arguments;
 use super::knobs::Knobs;
 use super::lane::Lane;
@@ -20,6 +20,7 @@ use crate::common::evaluation::{self, ManifestRules, POLICY_ANNOTATION_SCHEMA};
 use crate::common::exit::Refusal;
 use crate::common::line::RunLine;
 use crate::common::login::LoginMode;
+use crate::common::login::tokens::of_files;
 use crate::common::place::{DebugRule, PathRules, Places};
 use crate::common::program::{Call, Done, Stop, ended};
 use crate::common::prompt::Prompt;
@@ -98,8 +99,9 @@ fn attempt(call: &Call<'_>, line: &RunLine) -> Result<Done, Stop> {
         new_files: NewFiles::of_run(lane.edits()),
     };
     let start = Start::now();
-    let work =
-        Work { lane, admitted, manifest, places: places.clone(), runtime: runtime.clone(), limit, start };
+    let secrets = of_files([home.vendor.join(LOGIN).as_path(), &knobs.ambient.join(LOGIN)]);
+    let (places, runtime) = (places.clone(), runtime.clone());
+    let work = Work { lane, admitted, manifest, places, runtime, limit, secrets, start };
     if let Some(signal) = call.signals.take() {
         return Err(Stop::Interrupted(signal));
     }

@@ -12,6 +12,7 @@ use super::knobs::Knobs;
 use crate::common::exit::Refusal;
 use crate::common::files::{exists, read_regular, write_new};
 use crate::common::limits::LOGIN_MAX_BYTES;
+use crate::common::login::tokens::of_files;
 use crate::common::login::{
     Joining, Kind, Login, LoginMode, Placed, UserLogin, not_copied, private_directory,
 };
@@ -87,12 +88,10 @@ pub(super) fn writable(login: &Login) -> Vec<PathBuf> {
     }
 }
 
-/// Every token below a vendor's directory, to be found nowhere else.
+/// Every token below vendor's directories, to be found nowhere else; through the links of a shared login as well.
 pub(super) fn secrets(directories: &[&Path]) -> Vec<String> {
-    let files = directories.iter().map(|directory| directory.join(CREDENTIAL));
-    // Through the links of a shared login as well.
-    let bytes = files.filter_map(|file| fs::read(file).ok());
-    bytes.flat_map(|bytes| tokens(&bytes)).flatten().collect()
+    let files: Vec<_> = directories.iter().map(|directory| directory.join(CREDENTIAL)).collect();
+    of_files(files.iter().map(PathBuf::as_path))
 }
 
 /// The three files of a login.

@@ -3,21 +3,19 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 use std::time::SystemTime;
 
 use record::Timestamp;
-use regex::bytes::{Captures, Regex};
 
 use super::home::{CONFIG, Home, TERMINAL};
 use super::limits::{RECORD_MAX_BYTES, SESSION_RECORD_MAX_BYTES, SESSION_RECORD_MAX_DEPTH};
 use crate::common::debug::DebugDirectory;
 use crate::common::family::Family;
 use crate::common::files::read_regular;
+use crate::common::redaction::redacted;
 
 /// The vendor's record of a session.
 const SESSION_RECORD: &str = "wire.jsonl";
-const REDACTED: &[u8] = b"[redacted]";
 
 /// Writes everything into a new directory, whose path it returns.
 ///
@@ -76,55 +74,4 @@ fn session_records(kimi: &Path) -> Vec<u8> {
         bytes.extend(read_regular(&path, left).unwrap_or_default());
     }
     bytes
-}
-
-/// A text without the tokens that are known and without what looks like one.
-fn redacted(bytes: &[u8], secrets: &[String]) -> Vec<u8> {
-    static MEMBERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        let names = "token|secret|password|api_?key|authorization|cookie";
-        Regex::new(&format!(r#"(?i-u)((?:{names})\\*"[ \t]*:[ \t]*\\*")[^"\\]+"#)).ok()
-    });
-    static VALUES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        let keys = r"\b(?:sk|xai|gsk|ghp)[-_][a-z0-9_-]{16,}";
-        let signed = r"\beyJ[a-z0-9_-]+\.[a-z0-9_.-]+";
-        Regex::new(&format!(r#"(?i-u)(bearer[ \t]+)[^\s"\\]+|{keys}|{signed}"#)).ok()
-    });
-    let known =
-        secrets.iter().filter_map(|secret| Regex::new(&format!("(?-u){}", regex::escape(secret))).ok());
-    let mut text = bytes.to_vec();
-    for pattern in known.collect::<Vec<_>>().iter().chain([&*MEMBERS, &*VALUES].into_iter().flatten()) {
-        let kept = |found: &Captures<'_>| {
-            let kept = found.get(1).map_or(&b""[..], |kept| kept.as_bytes());
-            [kept, REDACTED].concat()
-        };
-        text = pattern.replace_all(&text, kept).into_owned();
-    }
-    text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_token_is_kept() {
-        let secrets = ["known-secret-value".to_owned()];
-        for (text, expected) in [
-            (r#"{"a":"known-secret-value"}"#, r#"{"a":"[redacted]"}"#),
-            (r#"{"access_token": "abc","b":1}"#, r#"{"access_token": "[redacted]","b":1}"#),
-            (r#"{"x":"{\"refreshToken\":\"abc\"}"}"#, r#"{"x":"{\"refreshToken\":\"[redacted]\"}"}"#),
-            ("Authorization: Bearer abc.def", "Authorization: Bearer [redacted]"),
-            ("key sk-0123456789abcdefg.", "key [redacted]."),
-            ("eyJhbGciOi.eyJzdWIi.sig x", "[redacted] x"),
-            ("tokens: 12, plain text", "tokens: 12, plain text"),
-        ] {
-            assert_eq!(String::from_utf8_lossy(&redacted(text.as_bytes(), &secrets)), expected);
-        }
-    }
-
-    #[test]
-    fn both_patterns_are_valid() {
-        assert_ne!(redacted(br#""token":"x""#, &[]), br#""token":"x""#);
-        assert_ne!(redacted(b"Bearer x", &[]), b"Bearer x");
-    }
 }

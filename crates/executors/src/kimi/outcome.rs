@@ -33,6 +33,8 @@ pub(super) struct Work<'a> {
     pub(super) places: Places,
     pub(super) mode: LoginMode,
     pub(super) ambient: &'a Path,
+    /// The tokens from before the turn.
+    pub(super) secrets: Vec<String>,
     pub(super) runtime: &'a Runtime,
     pub(super) start: Start,
 }
@@ -58,6 +60,8 @@ struct Output {
 impl Work<'_> {
     /// Ends the run. The login is kept first, however the turn went.
     pub(super) fn conclude(&self, home: &Home, login: &Placed<'_>, turn: Turn) -> Done {
+        // A refresh that is kept takes the place of the tokens that the turn began with.
+        let secrets = [self.secrets.clone(), secrets(&[&home.kimi, self.ambient])].concat();
         let kept = match turn {
             Turn::Cancelled => None,
             Turn::Ended(_) | Turn::Lost => Some(login.keep()),
@@ -73,7 +77,7 @@ impl Work<'_> {
             Turn::Lost => (Output::default(), false),
         };
         let events = Events::read(&output.stream);
-        let debug = self.keep_material(home, &output);
+        let debug = self.keep_material(home, &output, &secrets);
         let answer = if readable { self.answer(&output, &events) } else { Err(UNCLASSIFIED) };
         let done = answer.and_then(|answer| {
             kept.map_or(Ok(()), Kept::demand)?;
@@ -90,10 +94,9 @@ impl Work<'_> {
         }
     }
 
-    fn keep_material(&self, home: &Home, output: &Output) -> Option<String> {
+    fn keep_material(&self, home: &Home, output: &Output, secrets: &[String]) -> Option<String> {
         let debug = self.places.debug.as_deref()?;
-        let secrets = secrets(&[&home.kimi, self.ambient]);
-        match material::keep(debug, self.family, home, (&output.stream, &output.stderr), &secrets) {
+        match material::keep(debug, self.family, home, (&output.stream, &output.stderr), secrets) {
             Ok(path) => Some(path.display().to_string()),
             Err(error) => {
                 say(self.family, &format!("the debug material could not be kept: {error}"));

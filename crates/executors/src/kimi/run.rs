@@ -114,6 +114,7 @@ pub(super) fn run(call: &Call<'_>, line: &RunLine) -> Result<Done, Refusal> {
         places: places.clone(),
         mode: knobs.login_mode,
         ambient: &knobs.ambient,
+        secrets: login::secrets(&[&home.kimi, &knobs.ambient]),
         runtime: &runtime,
         start: Start::now(),
     };

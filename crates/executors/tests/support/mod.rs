@@ -5,6 +5,7 @@
 pub(crate) mod checkout;
 pub(crate) mod gate_files;
 pub(crate) mod runs;
+pub(crate) mod small_disk;
 pub(crate) mod talk;
 
 use std::collections::BTreeMap;
@@ -109,7 +110,7 @@ impl Stage {
         words
     }
 
-    fn command<S: AsRef<OsStr>>(&self, words: &[S]) -> Command {
+    pub(crate) fn command<S: AsRef<OsStr>>(&self, words: &[S]) -> Command {
         let mut command = match self.umask {
             None => Command::new(&self.program),
             Some(umask) => {
@@ -136,7 +137,7 @@ impl Stage {
 
     /// Starts the program; [`Self::finish`] waits for it.
     pub(crate) fn start<S: AsRef<OsStr>>(&self, words: &[S]) -> Started {
-        Started { child: Some(self.command(words).spawn().expect("the runner starts")) }
+        Started::of(&mut self.command(words))
     }
 
     pub(crate) fn finish(&self, started: Started) -> Finished {
@@ -241,6 +242,10 @@ impl Stage {
 }
 
 impl Started {
+    pub(crate) fn of(command: &mut Command) -> Self {
+        Self { child: Some(command.spawn().expect("the runner starts")) }
+    }
+
     /// Waits for the end; [`Stage::judge`] is the next step.
     pub(crate) fn wait(mut self) -> Output {
         let child = self.child.take().expect("a run in progress");

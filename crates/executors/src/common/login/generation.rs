@@ -4,7 +4,8 @@
 //! ```text
 //! <data home>/<vendor>-shared-oauth/  current                the name of the generation that new runs join
 //!                                     generation.XXXXXX/  …  the vendor's files
-//!                                                         baseline  digest of the user's login that it goes with
+//!                                                         baseline  digest of the user's login that it goes with; of two, the
+//!                                                                   old and the new one, while the new one is published
 //!                                                         runs/     one file for each run at work, locked by it
 //! ```
 //!
@@ -73,18 +74,18 @@ impl Shared {
         if self.is_kept() {
             return Kept::Yes;
         }
-        let (Ok(current), Ok(baseline)) =
-            (Generation::current(&self.root, self.user.kind), self.generation.baseline())
+        let (Ok(current), Ok(baselines)) =
+            (Generation::current(&self.root, self.user.kind), self.generation.baselines())
         else {
             return Kept::No;
         };
         let old = self.user.read().unwrap_or_default();
-        if current.as_ref() != Some(&self.generation) || baseline != Some(Sha256Digest::of(&old)) {
+        if current.as_ref() != Some(&self.generation) || !baselines.contains(&Sha256Digest::of(&old)) {
             return Kept::Conflict;
         }
         match self.generation.read() {
             Ok(refreshed) if (self.user.kind.replaces)(&refreshed, &old) => {
-                self.generation.publish(&self.user, baseline, &refreshed)
+                self.generation.publish(&self.user, &old, &refreshed)
             }
             // It may be a refresh in its middle; the last run keeps what comes of it, or says that it is lost.
             _ if !self.is_last() => Kept::Yes,
@@ -104,7 +105,7 @@ impl Shared {
     /// Whether nothing was refreshed, or the user has it.
     fn is_kept(&self) -> bool {
         self.generation.read().is_ok_and(|login| {
-            self.generation.baseline().is_ok_and(|baseline| baseline == Some(Sha256Digest::of(&login)))
+            self.generation.baselines().is_ok_and(|baselines| baselines == [Sha256Digest::of(&login)])
                 || self.user.read().is_ok_and(|of_user| of_user == login)
         })
     }
@@ -164,15 +165,16 @@ fn settled(root: &Path, user: &UserLogin) -> Result<Option<Generation>, Refusal>
     let Some(own) = there(current.read()).map_err(failed)? else { return Ok(None) };
     let Ok(of_user) = user.read() else { return Ok(None) };
     if own == of_user {
-        current.set_baseline(&own);
+        // Without it the two files are compared, so that it need not be written.
+        let _ = current.set_baselines(&[&own]);
         return Ok(Some(current));
     }
-    let baseline = current.baseline().map_err(failed)?;
-    let goes_with = baseline == Some(Sha256Digest::of(&of_user));
+    let baselines = current.baselines().map_err(failed)?;
+    let goes_with = baselines.contains(&Sha256Digest::of(&of_user));
     if !goes_with || !(user.kind.replaces)(&own, &of_user) {
         return Ok(None);
     }
-    match current.publish(user, baseline, &own) {
+    match current.publish(user, &of_user, &own) {
         Kept::Yes => Ok(Some(current)),
         Kept::Conflict => Ok(None),
         // Whoever went on with the user's login would use a token that is used up, and give up the one that is not.
@@ -244,8 +246,7 @@ impl Generation {
         if user.read().ok().as_ref() != Some(&login) {
             return Err(user.changed());
         }
-        let baseline = Sha256Digest::of(&login).to_string();
-        replace(&generation.directory.join(BASELINE), baseline.as_bytes()).map_err(&failed)?;
+        generation.set_baselines(&[&login]).map_err(&failed)?;
         // The last step makes it the current one.
         let name = directory.path().file_name().unwrap_or_default().as_encoded_bytes().to_vec();
         replace(&root.join(CURRENT), &name).map_err(&failed)?;
@@ -257,22 +258,30 @@ impl Generation {
         read_regular(&self.directory.join(self.kind.shared_file), LOGIN_MAX_BYTES)
     }
 
-    fn baseline(&self) -> io::Result<Option<Sha256Digest>> {
-        Ok(record(&self.directory.join(BASELINE))?.and_then(|digest| digest.parse().ok()))
+    fn baselines(&self) -> io::Result<Vec<Sha256Digest>> {
+        let record = record(&self.directory.join(BASELINE))?.unwrap_or_default();
+        Ok(record.split_whitespace().filter_map(|digest| digest.parse().ok()).collect())
     }
 
-    /// Without it the two files are compared, so that it need not be written.
-    fn set_baseline(&self, login: &[u8]) {
-        let digest = Sha256Digest::of(login);
-        if !self.baseline().is_ok_and(|baseline| baseline == Some(digest)) {
-            let _ = replace(&self.directory.join(BASELINE), digest.to_string().as_bytes());
+    fn set_baselines(&self, logins: &[&[u8]]) -> io::Result<()> {
+        let digests: Vec<_> = logins.iter().map(|login| Sha256Digest::of(login)).collect();
+        if self.baselines().is_ok_and(|baselines| baselines == digests) {
+            return Ok(());
         }
+        let text: Vec<String> = digests.iter().map(Sha256Digest::to_string).collect();
+        replace(&self.directory.join(BASELINE), text.join("\n").as_bytes())
     }
 
-    fn publish(&self, user: &UserLogin, baseline: Option<Sha256Digest>, refreshed: &[u8]) -> Kept {
-        let kept = user.publish(baseline, refreshed);
+    /// Puts a refreshed login in the place of the user's `old` one. That it does is recorded before: whoever is stopped in the
+    /// middle leaves a login of the user that goes with this generation, the old one or the new one.
+    fn publish(&self, user: &UserLogin, old: &[u8], refreshed: &[u8]) -> Kept {
+        if self.set_baselines(&[old, refreshed]).is_err() {
+            return Kept::No;
+        }
+        let kept = user.publish(&[Sha256Digest::of(old)], |file| replace(file, refreshed));
         if kept == Kept::Yes {
-            self.set_baseline(refreshed);
+            // Two serve as well, but for runs that end beside a login from elsewhere.
+            let _ = self.set_baselines(&[refreshed]);
         }
         kept
     }

@@ -5,6 +5,7 @@
 //! the first probe to the end of the run, and what was refreshed goes back while it is held.
 
 mod generation;
+mod reservation;
 pub mod tokens;
 
 use std::ffi::OsStr;
@@ -18,12 +19,13 @@ use record::Sha256Digest;
 
 use super::exit::{Exit, Failure, Phase, Refusal};
 use super::family::{Family, Flag, FlagValue};
-use super::files::{read_regular, replace};
+use super::files::read_regular;
 use super::limits::LOGIN_MAX_BYTES;
 use super::line::RunLine;
 use super::lock::{Lock, LockError};
 use super::program::{Stop, say};
 pub use generation::{Joining, Shared};
+use reservation::Reservation;
 
 /// The lock of the runners and their peers in the vendor's directory of the user.
 const LOCK_FILE: &str = ".delegation-kit-oauth.lock";
@@ -141,13 +143,12 @@ impl UserLogin {
         Refusal::new(Exit::Temporary, format!("the {} login changed while it was copied", self.kind.vendor))
     }
 
-    /// Puts a refreshed login in the place of the one that it comes from.
-    fn publish(&self, baseline: Option<Sha256Digest>, refreshed: &[u8]) -> Kept {
-        let there = self.read().ok().map(|bytes| Sha256Digest::of(&bytes));
-        if there.is_none() || there != baseline {
+    /// Puts a refreshed login by `replace` in the place of one of those that it comes from.
+    fn publish(&self, baselines: &[Sha256Digest], replace: impl FnOnce(&Path) -> io::Result<()>) -> Kept {
+        if !self.read().is_ok_and(|there| baselines.contains(&Sha256Digest::of(&there))) {
             return Kept::Conflict;
         }
-        replace(&self.file(), refreshed).map_or(Kept::No, |()| Kept::Yes)
+        replace(&self.file()).map_or(Kept::No, |()| Kept::Yes)
     }
 }
 
@@ -171,7 +172,7 @@ impl Alone {
     /// Puts the login into a home by `copy`, which leaves the file with the tokens at `isolated`.
     ///
     /// # Errors
-    /// That of the copy. 75: the login is another one by now; the user signs in without our lock.
+    /// That of the copy. 69: there is no room for what may be refreshed. 75: the login is another one by now; the user signs in without our lock.
     pub fn copied(
         &self,
         isolated: PathBuf,
@@ -183,7 +184,11 @@ impl Alone {
             return Err(self.user.changed());
         }
         let baseline = baseline.unwrap_or_default();
-        Ok(Placed::Copied(Copied { user: &self.user, baseline, isolated }))
+        let room = Reservation::beside(&self.user.file()).map_err(|error| {
+            let file = self.user.file();
+            Refusal::unavailable(format!("no room for a refreshed login beside {}: {error}", file.display()))
+        })?;
+        Ok(Placed::Copied(Copied { user: &self.user, baseline, isolated, room }))
     }
 }
 
@@ -211,6 +216,7 @@ pub struct Copied<'a> {
     user: &'a UserLogin,
     baseline: Vec<u8>,
     isolated: PathBuf,
+    room: Reservation,
 }
 
 impl std::fmt::Debug for Copied<'_> {
@@ -225,7 +231,8 @@ impl Copied<'_> {
         match read_regular(&self.isolated, LOGIN_MAX_BYTES) {
             Ok(refreshed) if refreshed == self.baseline => Kept::Yes,
             Ok(refreshed) if (self.user.kind.replaces)(&refreshed, &self.baseline) => {
-                self.user.publish(Some(Sha256Digest::of(&self.baseline)), &refreshed)
+                let baseline = Sha256Digest::of(&self.baseline);
+                self.user.publish(&[baseline], |file| self.room.replace(file, &refreshed))
             }
             _ => Kept::No,
         }

@@ -1,30 +1,47 @@
 //! Which tokens a login file holds, by their exact names: `token_type` is none.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde_json::Value;
+
+use crate::common::files::read_regular;
+use crate::common::limits::LOGIN_MAX_BYTES;
 
 /// The names that vendors give to a token that opens something or gets another one. An `id_token` does neither.
 const NAMES: [&str; 5] = ["access_token", "accessToken", "key", "refresh_token", "refreshToken"];
 
-/// How many tokens that are not empty a login has, by name. It may hold them for several services, in objects whose names a vendor
+/// Every token of a login that is not empty, with its name. There may be some for several services, in objects whose names a vendor
 /// changes as it likes. Nothing in what is no JSON object.
-fn counts(login: &[u8]) -> BTreeMap<&'static str, usize> {
-    let mut counts = BTreeMap::new();
+fn all(login: &[u8]) -> Vec<(&'static str, String)> {
+    let mut found = Vec::new();
     if let Ok(document) = serde_json::from_slice(login) {
-        count(&document, &mut counts);
+        collect(&document, &mut found);
     }
-    counts
+    found
 }
 
-fn count(value: &Value, counts: &mut BTreeMap<&'static str, usize>) {
+fn collect(value: &Value, found: &mut Vec<(&'static str, String)>) {
     let Value::Object(members) = value else { return };
     for (name, value) in members {
         match (NAMES.into_iter().find(|token| token == name), value.as_str()) {
-            (Some(token), Some(text)) if !text.trim().is_empty() => *counts.entry(token).or_default() += 1,
-            _ => count(value, counts),
+            (Some(token), Some(text)) if !text.trim().is_empty() => found.push((token, text.to_owned())),
+            _ => collect(value, found),
         }
     }
+}
+
+/// How many tokens a login has, by name.
+fn counts(login: &[u8]) -> BTreeMap<&'static str, usize> {
+    let mut counts = BTreeMap::new();
+    all(login).into_iter().for_each(|(name, _)| *counts.entry(name).or_default() += 1);
+    counts
+}
+
+/// Every token in login files, those of them that can be read; to be found nowhere else.
+pub fn of_files<'a>(files: impl IntoIterator<Item = &'a Path>) -> Vec<String> {
+    let logins = files.into_iter().filter_map(|file| read_regular(file, LOGIN_MAX_BYTES).ok());
+    logins.flat_map(|login| all(&login)).map(|(_, token)| token).collect()
 }
 
 /// Whether a login holds any token.
