@@ -179,3 +179,27 @@ fn the_manual_has_a_page_for_every_command() {
         assert!(script.contains("quickstart") && script.contains("older-than"), "{shell}");
     }
 }
+
+#[test]
+fn a_shell_offers_the_names_that_a_value_may_have() {
+    let lead = Lead::new();
+    let script = lead.path().join("completions");
+    fs::write(&script, lead.run(["completions", "bash"]).stdout).unwrap();
+    for (words, expected) in [
+        (&["dispatch", "--provider", "off"][..], "offline:survey"),
+        (&["list", "--provider", "codex"], "codex:exec"),
+        (&["man", "dis"], "dispatch"),
+        (&["help", "dis"], "dispatch"),
+        (&["schema", "list-a"], "list-answer"),
+    ] {
+        let [.., before, begun] = words else { unreachable!("two words or more") };
+        let asked = format!(
+            ". '{}'; COMP_WORDS=(delegate {}); COMP_CWORD={}; _delegate delegate '{begun}' '{before}'; echo \"${{COMPREPLY[*]}}\"",
+            script.display(),
+            words.join(" "),
+            words.len(),
+        );
+        let output = std::process::Command::new("bash").args(["-c", &asked]).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), expected, "{words:?}: {output:?}");
+    }
+}

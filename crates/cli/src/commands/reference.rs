@@ -69,7 +69,7 @@ pub(super) fn schema(globals: &Globals, arguments: &Schema) -> io::Result<Exit> 
 }
 
 /// Every schema with its name: answers and records, then the files of the contract and the gates.
-fn schemas() -> Vec<(String, Value)> {
+pub(crate) fn schemas() -> Vec<(String, Value)> {
     let own = record::schema::all().into_iter().map(|(name, schema)| (name.to_owned(), schema));
     let contract = contract::schema::all().unwrap_or_default().into_iter().map(|(file, schema)| {
         let name = file.strip_suffix(".json").unwrap_or(&file).to_owned();
