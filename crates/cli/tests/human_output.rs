@@ -58,6 +58,36 @@ fn a_committed_task_is_described() {
 }
 
 #[test]
+fn an_ended_task_leaves_nothing_to_cancel() {
+    let lead = Lead::new();
+    let id = lead.dispatch("offline:survey", "What is here?", &[]);
+    assert_eq!(lead.collect(&id).code, 0);
+    for more in [&[][..], &["--watch", "60s"]] {
+        let ran = lead.run([&["cancel", &id][..], more].concat());
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert_eq!(ran.stderr, "The task had ended: there was nothing to cancel.\n");
+        assert!(ran.stdout.contains("committed"), "{ran:?}");
+    }
+    let held = lead.dispatch("codex:exec", "[[fake: silent-forever]]", &[]);
+    let ran = lead.run(["cancel", &held, "--watch", "60s"]);
+    assert!(ran.code == 4 && !ran.stderr.contains("nothing to cancel"), "{ran:?}");
+}
+
+#[test]
+fn models_of_a_missing_program_say_what_is_missing() {
+    let lead = Lead::new();
+    fs::remove_file(lead.programs().join("codex")).unwrap();
+    let workspace = lead.workspace();
+    let cwd = ["--cwd", workspace.to_str().unwrap(), "--provider", "codex:exec"];
+    let models = lead.run([&["models"][..], &cwd].concat());
+    let preflight = lead.run([&["preflight"][..], &cwd].concat());
+    assert_eq!(models.code, 2);
+    let complaint = preflight.stderr.lines().next().unwrap();
+    assert!(complaint.contains("codex"), "{preflight:?}");
+    assert_eq!(models.stderr.trim_end(), complaint);
+}
+
+#[test]
 fn a_task_that_is_not_there_is_an_operational_fault() {
     let lead = Lead::new();
     let id = lead.dispatch("offline:survey", "What is here?", &[]);

@@ -104,8 +104,9 @@ fn content_goes_and_identity_stays() {
     assert!(words.stderr.contains("removed by prune"), "{words:?}");
     assert!(words.stderr.contains("`delegate continue` goes on"), "{words:?}");
     let logs = lead.json(["logs", &id]);
-    assert_eq!(logs.code, 0);
+    assert_eq!(logs.code, 0, "{logs:?}");
     assert_eq!(logs.answer()["raw"][0]["available"], false);
+    assert_eq!(lead.run(["logs", &id]).stdout, "The raw output was removed by prune.\n");
 
     // The id stays used, and answers as before.
     let again = lead.json(&arguments);
@@ -139,6 +140,15 @@ fn the_conversation_of_a_pruned_task_goes_on() {
     let ran = lead.json(["continue", "--task", &id, "--brief", brief.to_str().unwrap(), "--wait"]);
     assert_eq!((ran.code, ran.reason().as_str()), (0, "completed"), "{ran:?}");
     assert_eq!(ran.answer()["outcome"]["session"]["after"], serde_json::json!([id]));
+}
+
+#[test]
+fn a_pruned_task_without_a_conversation_promises_none() {
+    let lead = Lead::new();
+    let id = ended(&lead, "offline:survey");
+    assert_eq!(pruned(&prune(&lead, &["0s"])), std::slice::from_ref(&id));
+    let words = lead.run(["collect", &id]);
+    assert!(words.stderr.contains("removed by prune") && !words.stderr.contains("continue"), "{words:?}");
 }
 
 #[test]

@@ -161,6 +161,7 @@ fn the_manual_has_a_page_for_every_command() {
     let lead = Lead::new();
     let page = lead.run(["man"]);
     assert!(page.stdout.starts_with(".ie \\n(.g"), "{page:?}");
+    assert!(page.stdout.contains("\n.SH NOTES\n") && !page.stdout.contains("EXTRA"), "{page:?}");
     let help = lead.run(["help"]).stdout;
     let (_, listed) = help.split_once("Commands:\n").unwrap();
     let commands: Vec<&str> = listed
@@ -173,9 +174,42 @@ fn the_manual_has_a_page_for_every_command() {
         let page = lead.run(["man", command]);
         assert!(page.stdout.contains(&format!(".TH delegate-{command} 1")), "{page:?}");
         assert!(page.stdout.contains("\\-\\-json"), "{page:?}");
+        let help = lead.run(["help", command]).stdout;
+        let (_, usage) = help.split_once("Usage: ").unwrap();
+        let usage = usage.lines().next().unwrap();
+        let (_, synopsis) = page.stdout.split_once(".SH SYNOPSIS\n").unwrap();
+        let (synopsis, _) = synopsis.split_once("\n.SH").unwrap();
+        let plain = ["\\fB", "\\fI", "\\fR", "\\"]
+            .iter()
+            .fold(synopsis.to_owned(), |text, sign| text.replace(sign, ""));
+        assert!(plain.contains(usage), "{plain}: {usage}");
     }
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let script = lead.run(["completions", shell]).stdout;
         assert!(script.contains("quickstart") && script.contains("older-than"), "{shell}");
+    }
+}
+
+#[test]
+fn a_shell_offers_the_names_that_a_value_may_have() {
+    let lead = Lead::new();
+    let script = lead.path().join("completions");
+    fs::write(&script, lead.run(["completions", "bash"]).stdout).unwrap();
+    for (words, expected) in [
+        (&["dispatch", "--provider", "off"][..], "offline:survey"),
+        (&["list", "--provider", "codex"], "codex:exec"),
+        (&["man", "dis"], "dispatch"),
+        (&["help", "dis"], "dispatch"),
+        (&["schema", "list-a"], "list-answer"),
+    ] {
+        let [.., before, begun] = words else { unreachable!("two words or more") };
+        let asked = format!(
+            ". '{}'; COMP_WORDS=(delegate {}); COMP_CWORD={}; _delegate delegate '{begun}' '{before}'; echo \"${{COMPREPLY[*]}}\"",
+            script.display(),
+            words.join(" "),
+            words.len(),
+        );
+        let output = std::process::Command::new("bash").args(["-c", &asked]).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), expected, "{words:?}: {output:?}");
     }
 }

@@ -41,7 +41,7 @@ pub use environment::looks_like_credential;
 pub use error::PlanError;
 pub use host::{Host, HostError};
 pub use judge::{Artifacts, Evidence, Finding, Judge, Judgement};
-pub use login::LoginFile;
+pub use login::{LoginFile, ProgramBehind};
 pub use models::ModelListing;
 pub use offline::SURVEY_WORD;
 pub use probe::{Probe, ProbeOutput};

@@ -8,7 +8,7 @@ use record::request::Request;
 use crate::error::PlanError;
 use crate::host::Host;
 use crate::judge::Judge;
-use crate::login::LoginFile;
+use crate::login::{LoginFile, ProgramBehind};
 use crate::models::ModelListing;
 use crate::probe::{self, Probe, ProbeOutput};
 use crate::summary::Summariser;
@@ -61,6 +61,16 @@ pub trait Profile: Sync {
     /// Where the login is when [`Self::login_file`] does not tell, in words.
     fn login_words(&self) -> String {
         "whether it is signed in is in no file".to_owned()
+    }
+
+    /// How to give it the login that [`Self::login_words`] speaks of.
+    fn login_advice(&self) -> Option<String> {
+        None
+    }
+
+    /// The program that the executable of this profile starts; `None` when it does the work itself.
+    fn program_behind(&self) -> Option<ProgramBehind> {
+        None
     }
 
     /// How the CLI lists its models; `None` when it can not (providers.md 7).

@@ -90,6 +90,12 @@ pub trait Supervisor {
         Ok(())
     }
 
+    /// Whether somebody made it ready on this machine, as far as that is plain without asking its programs, which look for it
+    /// in the network.
+    fn is_set_up(&self) -> bool {
+        true
+    }
+
     /// Looks whether new tasks could be handed over; `None` where it is not installed, or is no service of its own. Starts
     /// nothing.
     fn inspect(&self, _root: Option<&Root>) -> Option<Inspection> {

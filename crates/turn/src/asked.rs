@@ -140,7 +140,7 @@ pub(crate) fn check(input: &DispatchInput, description: &Description) -> Result<
         return Err(TurnError::new(
             FailureCode::UnsupportedOption,
             Stage::ValidateRequest,
-            format!("{} does not offer --permission {} yet", description.id, input.permission),
+            format!("{} does not offer --permission {}", description.id, input.permission),
         ));
     }
     let used = [

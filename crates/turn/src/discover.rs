@@ -175,31 +175,44 @@ fn check<'h>(context: &'h Context, input: &DispatchInput) -> Result<(Description
     Ok((description, planning::plan(profile, planning)?))
 }
 
-/// Asks a provider's own program which models it lists. Advisory: never an admission list.
+/// Asks a provider's own program which models it lists. Advisory: never an admission list. Beside a listing that there is not
+/// stands why, for people.
 ///
 /// # Errors
 /// `provider_unavailable` when there is no such profile. What goes wrong with the program is a status.
-pub fn models(context: &Context, input: &DispatchInput) -> Result<ModelCatalogue, TurnError> {
+pub fn models(
+    context: &Context,
+    input: &DispatchInput,
+) -> Result<(ModelCatalogue, Option<String>), TurnError> {
     let id = input.provider.as_ref().ok_or_else(|| asked::invalid("a provider must be named"))?;
     let profile = provider::catalogue().get(id).ok_or_else(|| unknown_provider(id))?;
-    let unusable = |status, reason: &str| ModelCatalogue {
-        status,
-        reason_code: reason.to_owned(),
-        complete: false,
-        source: id.to_string(),
-        models: Vec::new(),
-        efforts: None,
+    let unusable = |status, reason: &str, why: String| {
+        let catalogue = ModelCatalogue {
+            status,
+            reason_code: reason.to_owned(),
+            complete: false,
+            source: id.to_string(),
+            models: Vec::new(),
+            efforts: None,
+        };
+        Ok((catalogue, Some(why)))
     };
+    let unavailable = |why| unusable(ModelListStatus::Unavailable, "discovery_unavailable", why);
     let Some(listing) = profile.models() else {
-        return Ok(unusable(ModelListStatus::Unavailable, "discovery_unavailable"));
+        return unavailable(format!("{id} has no way to list models"));
     };
-    let Ok((_, Planned { plan, host })) = check(context, input) else {
-        return Ok(unusable(ModelListStatus::Unavailable, "discovery_unavailable"));
+    let Planned { plan, host } = match check(context, input) {
+        Ok((_, planned)) => planned,
+        Err(error) => return unavailable(error.to_string()),
     };
     let entry = plan.launch.identity.first().and_then(|file| host.take_hashed(&file.path));
-    Ok(match probe::list_models(&plan, entry, listing) {
-        Ok(output) => listing.read(&output),
-        Err(probe::ProbeError::Silent) => unusable(ModelListStatus::Failed, "discovery_timeout"),
-        Err(probe::ProbeError::Failed(_)) => unusable(ModelListStatus::Failed, "discovery_failed"),
-    })
+    match probe::list_models(&plan, entry, listing) {
+        Ok(output) => Ok((listing.read(&output), None)),
+        Err(error @ probe::ProbeError::Silent) => {
+            unusable(ModelListStatus::Failed, "discovery_timeout", error.to_string())
+        }
+        Err(error @ probe::ProbeError::Failed(_)) => {
+            unusable(ModelListStatus::Failed, "discovery_failed", error.to_string())
+        }
+    }
 }

@@ -15,7 +15,7 @@ pub(crate) struct List {
     #[arg(long, value_name = "STATE", value_parser = words(TaskState::ALL, TaskState::as_str), allow_hyphen_values = true)]
     pub(crate) state: Option<TaskState>,
     /// Only tasks of this profile, such as codex:exec
-    #[arg(long, value_name = "NAME", value_parser = profile_id, allow_hyphen_values = true)]
+    #[arg(long, value_name = "NAME", value_parser = profile_id(), hide_possible_values = true, allow_hyphen_values = true)]
     pub(crate) provider: Option<ProfileId>,
     /// Only tasks that were admitted at most so long ago, such as 24h
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true)]

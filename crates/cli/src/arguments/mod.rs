@@ -29,7 +29,7 @@ pub(crate) use verify::Verify;
 pub(crate) use work::{Continue, Dispatch, Following, Lane, Mode, Models, Preflight, Wishes};
 
 use crate::limits::HELP_COLUMNS;
-use values::profile_id;
+use values::{command_word, profile_id};
 
 /// What a newcomer reads below the list of commands.
 const FIRST_STEPS: &str = "\
@@ -67,7 +67,7 @@ pub(crate) struct CommandLine {
     #[command(subcommand)]
     pub(crate) command: Command,
     /// Print the version
-    #[arg(long, action = ArgAction::Version)]
+    #[arg(short = 'V', long, action = ArgAction::Version)]
     version: Option<bool>,
     #[command(flatten)]
     globals: Globals,
@@ -240,7 +240,7 @@ pub(crate) struct Cancel {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Capabilities {
     /// The profile, such as codex:exec
-    #[arg(long, value_name = "NAME", value_parser = profile_id, allow_hyphen_values = true)]
+    #[arg(long, value_name = "NAME", value_parser = profile_id(), hide_possible_values = true, allow_hyphen_values = true)]
     pub(crate) provider: ProfileId,
     #[command(flatten)]
     globals: Globals,
@@ -256,7 +256,7 @@ pub(crate) struct Quickstart {
     #[arg(long, value_name = "FILE", allow_hyphen_values = true)]
     pub(crate) brief: Option<PathBuf>,
     /// Give the turn to this profile instead; a real CLI uses the network, and perhaps money
-    #[arg(long, value_name = "NAME", value_parser = profile_id, allow_hyphen_values = true)]
+    #[arg(long, value_name = "NAME", value_parser = profile_id(), hide_possible_values = true, allow_hyphen_values = true)]
     pub(crate) provider: Option<ProfileId>,
     #[command(flatten)]
     globals: Globals,
@@ -266,7 +266,7 @@ pub(crate) struct Quickstart {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Help {
     /// The command to explain [default: all of them]
-    #[arg(value_name = "COMMAND")]
+    #[arg(value_name = "COMMAND", value_parser = command_word(), hide_possible_values = true)]
     pub(crate) command: Option<String>,
     #[command(flatten)]
     globals: Globals,
@@ -300,6 +300,6 @@ pub(crate) struct RunnerLine {
     #[arg(long)]
     pub(crate) json: bool,
     /// Print the version
-    #[arg(long, action = ArgAction::Version)]
+    #[arg(short = 'V', long, action = ArgAction::Version)]
     version: Option<bool>,
 }

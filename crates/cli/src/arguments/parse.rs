@@ -2,7 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser};
 
 use super::{Command, CommandLine, Globals, RunnerLine};
@@ -34,8 +34,11 @@ pub(crate) fn parse(words: &[OsString]) -> Result<(Globals, Command), Ended> {
     if words.is_empty() {
         return Err(Ended::Help(help(None).expect("there is a general help")));
     }
-    let line = CommandLine::try_parse_from(with_name("delegate", words))
-        .map_err(|fault| ended(&fault, command_word(words)))?;
+    let line = CommandLine::try_parse_from(with_name("delegate", words)).map_err(|fault| {
+        let command = command_word(words);
+        let fault = if command.as_deref() == Some("continue") { with_task_tip(fault) } else { fault };
+        ended(&fault, command)
+    })?;
     let globals = line.globals.merged(line.command.globals()).map_err(|flag| {
         let word = line.command.word();
         let fault = with_command(word, |command| {
@@ -84,6 +87,19 @@ pub(crate) fn built() -> clap::Command {
 
 fn with_command<T>(word: &str, act: impl FnOnce(&mut clap::Command) -> T) -> Option<T> {
     built().find_subcommand_mut(word).map(act)
+}
+
+/// Most commands take the task as a plain word, so that is what is tried with `continue` too.
+fn with_task_tip(mut fault: clap::Error) -> clap::Error {
+    let is_task = matches!(
+        fault.get(ContextKind::InvalidArg),
+        Some(ContextValue::String(word)) if word.parse::<record::TaskId>().is_ok()
+    );
+    if fault.kind() == ErrorKind::UnknownArgument && is_task {
+        let tip = "the task is named by '--task <ID>'".into();
+        fault.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![tip]));
+    }
+    fault
 }
 
 fn ended(fault: &clap::Error, command: Option<String>) -> Ended {

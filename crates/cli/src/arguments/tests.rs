@@ -237,6 +237,9 @@ fn help_and_version_end_without_a_command() {
         assert!(matches!(parse(&words(line)), Err(Ended::Help(_))), "{line}");
     }
     assert!(matches!(parse(&words("--version --json")), Err(Ended::Version)));
+    assert!(matches!(parse(&words("-V")), Err(Ended::Version)));
+    assert!(refused("continue ID").2.contains("tip: the task is named by '--task <ID>'"));
+    assert!(!refused("continue --bogus").2.contains("--task <ID>'"));
 }
 
 #[test]

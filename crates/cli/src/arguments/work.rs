@@ -23,7 +23,7 @@ delegate dispatch [OPTIONS] --brief <FILE> --cwd <ABS>
 )]
 pub(crate) struct Dispatch {
     /// The profile that does the work, such as codex:exec
-    #[arg(long, value_name = "NAME", value_parser = profile_id, allow_hyphen_values = true)]
+    #[arg(long, value_name = "NAME", value_parser = profile_id(), hide_possible_values = true, allow_hyphen_values = true)]
     pub(crate) provider: Option<ProfileId>,
     /// Take the first profile that can serve the request now
     #[arg(long, conflicts_with = "resume_task")]
@@ -163,7 +163,7 @@ pub(crate) struct Continue {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Preflight {
     /// The profile, such as codex:exec
-    #[arg(long, value_name = "NAME", value_parser = profile_id, allow_hyphen_values = true)]
+    #[arg(long, value_name = "NAME", value_parser = profile_id(), hide_possible_values = true, allow_hyphen_values = true)]
     pub(crate) provider: ProfileId,
     /// The workspace, an absolute path
     #[arg(long, value_name = "ABS", allow_hyphen_values = true)]
@@ -182,7 +182,7 @@ pub(crate) struct Preflight {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Models {
     /// The profile, such as codex:exec
-    #[arg(long, value_name = "NAME", value_parser = profile_id, allow_hyphen_values = true)]
+    #[arg(long, value_name = "NAME", value_parser = profile_id(), hide_possible_values = true, allow_hyphen_values = true)]
     pub(crate) provider: ProfileId,
     /// Where the program is asked [default: the current directory]
     #[arg(long, value_name = "ABS", allow_hyphen_values = true)]

@@ -89,8 +89,8 @@ pub(super) fn models(globals: &Globals, arguments: &Models) -> io::Result<Exit> 
     let patience = Patience::on_stderr(globals.json, format!("asking {} for its models", arguments.provider));
     let listed = turn::models(&setting.context, &input);
     drop(patience);
-    let catalogue = match listed {
-        Ok(catalogue) => catalogue,
+    let (catalogue, complaint) = match listed {
+        Ok(listed) => listed,
         Err(fault) => return super::fail(globals, &fault.into_answer(answer::Answer::new("models"))),
     };
     let exit = match catalogue.status {
@@ -108,6 +108,9 @@ pub(super) fn models(globals: &Globals, arguments: &Models) -> io::Result<Exit> 
         })?;
     } else {
         output::text(&fitted(&catalogue::models(&catalogue)))?;
+        if let Some(complaint) = complaint {
+            output::error(&complaint);
+        }
     }
     Ok(exit)
 }

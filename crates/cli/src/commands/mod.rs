@@ -12,6 +12,8 @@ mod reference;
 mod upkeep;
 mod verify;
 
+pub(crate) use reference::schemas;
+
 use std::ffi::OsString;
 use std::io;
 
@@ -135,7 +137,7 @@ fn complain(answer: &Answer) {
         output::error(error);
     }
     if let Some(failure) = answer.failure {
-        output::remark(&format!("next:  {}", human::answer::hint(failure)));
+        output::remark(&format!("next:  {}", human::answer::hint(answer, failure)));
     }
 }
 

@@ -53,6 +53,8 @@ pub(super) fn collect(globals: &Globals, arguments: &Collect) -> io::Result<Exit
 pub(super) fn cancel(globals: &Globals, arguments: &Cancel) -> io::Result<Exit> {
     let Setting { context, place } = opened!(globals, "cancel", arguments.task);
     let mut answer = turn::cancel(&context, arguments.task, arguments.declare_lost);
+    // Whoever ends a task on somebody's word leaves a request behind; the lead's own statement needs none.
+    let had_ended = answer.outcome.is_some() && answer.stop.is_none() && !arguments.declare_lost;
     let limit: Option<Duration> = arguments.watch.map(record::Span::duration);
     if answer.failure.is_none() && limit.is_some() {
         let stop = answer.stop;
@@ -61,6 +63,9 @@ pub(super) fn cancel(globals: &Globals, arguments: &Cancel) -> io::Result<Exit> 
             stop.map(|stop| record::answer::StopView { terminated: answer.outcome.is_some(), ..stop });
     }
     print(globals, &answer, || fitted(&human::answer::status(&answer, None, &place)))?;
+    if had_ended && !globals.json {
+        output::remark("The task had ended: there was nothing to cancel.");
+    }
     Ok(match limit {
         Some(_) => exit::of_watch(&answer),
         None => exit::of_look(&answer),

@@ -22,7 +22,7 @@ pub(super) fn completions(globals: &Globals, arguments: &Completions) -> io::Res
 /// Carries out `man`.
 pub(super) fn man(globals: &Globals, arguments: &Man) -> io::Result<Exit> {
     let program = arguments::built();
-    let described = match &arguments.command {
+    let mut described = match &arguments.command {
         None => program,
         Some(word) => match program.find_subcommand(word) {
             Some(command) => command.clone(),
@@ -31,8 +31,13 @@ pub(super) fn man(globals: &Globals, arguments: &Man) -> io::Result<Exit> {
     };
     let mut page = Vec::new();
     let source = format!("delegate {}", env!("CARGO_PKG_VERSION"));
+    // The same words as in the help.
+    let usage = described.render_usage().to_string();
+    let described = described.override_usage(usage.trim_start_matches("Usage: ").to_owned());
     clap_mangen::Man::new(described).source(source).manual("Delegation layer").render(&mut page)?;
-    put(globals, "man", &String::from_utf8_lossy(&page))
+    // The text below the help, whose lines are broken by hand.
+    let page = String::from_utf8_lossy(&page).replace("\n.SH EXTRA\n", "\n.SH NOTES\n.nf\n");
+    put(globals, "man", &page)
 }
 
 fn put(globals: &Globals, command: &str, text: &str) -> io::Result<Exit> {
@@ -69,7 +74,7 @@ pub(super) fn schema(globals: &Globals, arguments: &Schema) -> io::Result<Exit> 
 }
 
 /// Every schema with its name: answers and records, then the files of the contract and the gates.
-fn schemas() -> Vec<(String, Value)> {
+pub(crate) fn schemas() -> Vec<(String, Value)> {
     let own = record::schema::all().into_iter().map(|(name, schema)| (name.to_owned(), schema));
     let contract = contract::schema::all().unwrap_or_default().into_iter().map(|(file, schema)| {
         let name = file.strip_suffix(".json").unwrap_or(&file).to_owned();

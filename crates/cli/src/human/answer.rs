@@ -128,6 +128,9 @@ pub(crate) fn waited(answers: &[Answer], place: &Place) -> String {
 /// What `logs` prints: each raw file with its last lines.
 pub(crate) fn logs(answer: &Answer) -> String {
     let files = answer.raw.as_deref().unwrap_or_default();
+    if answer.pruned {
+        return "The raw output was removed by prune.\n".to_owned();
+    }
     if files.is_empty() {
         return "There is no raw output yet.\n".to_owned();
     }
@@ -320,7 +323,8 @@ fn follow(answer: &Answer, id: TaskId, place: &Place) -> String {
 }
 
 /// What to do after a failure, in words.
-pub(crate) const fn hint(failure: Failure) -> &'static str {
+pub(crate) fn hint(answer: &Answer, failure: Failure) -> &'static str {
+    let session = answer.outcome.as_deref().and_then(|outcome| outcome.session.as_ref());
     match failure.code {
         FailureCode::TaskNotFound => "see what is there with `delegate list`; --root names another root",
         FailureCode::StateRootUnavailable => {
@@ -333,6 +337,9 @@ pub(crate) const fn hint(failure: Failure) -> &'static str {
         FailureCode::EvidenceDamaged => "see everything that is wrong with `delegate doctor`",
         FailureCode::ProviderPreflightFailed => {
             "another version of the program may have what is missing; `delegate preflight` asks it again"
+        }
+        FailureCode::ContentPruned if session.is_none_or(|session| !session.resumable) => {
+            "see what is left with `delegate status`; for another answer, dispatch a new task"
         }
         FailureCode::ContentPruned => {
             "see what is left with `delegate status`; `delegate continue` goes on with it when given a --brief"

@@ -253,7 +253,7 @@ fn who_can_ask_for_something_else_is_not_told_to_stop() {
     let met = |code: &&FailureCode| **code != FailureCode::TaskIdentityMismatch;
     for code in FailureCode::ALL.iter().filter(met).filter(|code| of_failure(**code) == Exit::Invalid) {
         let answer = turn::TurnError::new(*code, Stage::Dispatch, "").into_answer(Answer::new("dispatch"));
-        let hint = hint(answer.failure.unwrap());
+        let hint = hint(&answer, answer.failure.unwrap());
         assert_ne!(hint, advice(NextAction::StopAndReport), "{code}");
     }
 }

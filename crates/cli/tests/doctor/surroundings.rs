@@ -1,7 +1,8 @@
 //! The supervisor, the CLIs, and the shell that asks.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::Path;
 
 use crate::support::{Lead, Ran};
 use crate::{alone, checks, status};
@@ -48,14 +49,15 @@ fn a_login_is_looked_for_and_never_opened() {
 #[test]
 fn a_runner_says_where_its_key_or_login_is() {
     let lead = Lead::new();
-    for name in ["delegation-kimi", "delegation-qwen"] {
+    for name in ["delegation-kimi", "delegation-qwen", "kimi"] {
         symlink("/bin/true", lead.programs().join(name)).unwrap();
     }
     let ran = lead.json(["doctor"]);
     let detail = |id: &str| checks(&ran, id)[0]["detail"].as_str().unwrap().to_owned();
-    let qwen = detail("provider:qwen:run");
-    for words in ["DELEGATION_QWEN_KEY_FILE", "QWEN_TOKEN_PLAN_API_KEY", "environment file"] {
-        assert!(qwen.contains(words), "{qwen}");
+    assert!(detail("provider:qwen:run").ends_with("; its key is looked for only when it runs"), "{ran:?}");
+    let fix = checks(&ran, "provider:qwen:run")[0]["fix"].as_str().unwrap().to_owned();
+    for words in ["DELEGATION_QWEN_KEY_FILE", "QWEN_TOKEN_PLAN_API_KEY", "--env-file"] {
+        assert!(fix.contains(words), "{fix}");
     }
     assert!(detail("provider:kimi:run").contains(".kimi-code/credentials/kimi-code.json"), "{ran:?}");
     assert_eq!(status(&ran, "provider:kimi:run"), "unknown");
@@ -63,6 +65,57 @@ fn a_runner_says_where_its_key_or_login_is() {
     fs::create_dir_all(&login).unwrap();
     fs::write(login.join("kimi-code.json"), "").unwrap();
     assert_eq!(status(&lead.json(["doctor"]), "provider:kimi:run"), "ok");
+}
+
+#[test]
+fn a_runner_without_the_program_behind_it_says_so_first() {
+    let lead = Lead::new();
+    let behind = [("glm", "claude"), ("kimi", "kimi"), ("gemini", "agy"), ("grok", "grok")];
+    for (family, program) in behind {
+        symlink("/bin/true", lead.programs().join(format!("delegation-{family}"))).unwrap();
+        let _ = fs::remove_file(lead.programs().join(program));
+    }
+    let told = |lead: &Lead, family: &str| {
+        let ran = lead.json(["doctor"]);
+        let check = &checks(&ran, &format!("provider:{family}:run"))[0];
+        (check["status"].as_str().unwrap().to_owned(), check["detail"].as_str().unwrap().to_owned())
+    };
+    for (family, program) in behind {
+        let (status, detail) = told(&lead, family);
+        assert_eq!(status, "ok", "{detail}");
+        assert!(detail.ends_with(&format!("; {program}, which it starts, is not installed")), "{detail}");
+    }
+    // Grok may be archived by its runner.
+    fs::create_dir_all(lead.home().join(".local/share/delegation-kit/grok-cli/current")).unwrap();
+    assert_eq!(told(&lead, "grok").0, "unknown");
+    let named = lead.and("DELEGATION_GLM_CLAUDE_BIN", "/opt/claude");
+    assert_eq!(told(&named, "glm").0, "unknown");
+}
+
+/// Slurm's programs look for a cluster in the network when there is no configuration.
+#[test]
+fn a_cluster_that_nobody_set_up_is_not_asked() {
+    if Path::new("/etc/slurm/slurm.conf").exists() {
+        testkit::real::leave_out("a_cluster_that_nobody_set_up_is_not_asked", "this machine has a cluster");
+        return;
+    }
+    let id = "supervisor:slurm";
+    let asked = |lead: &Lead| {
+        let mark = lead.path().join("asked");
+        for name in ["sbatch", "squeue"] {
+            let program = lead.programs().join(name);
+            fs::write(&program, format!("#!/bin/sh\ntouch {}\nexit 1\n", mark.display())).unwrap();
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let ran = lead.json(["doctor"]);
+        (status(&ran, id), mark.exists())
+    };
+    let lead = Lead::new();
+    assert_eq!(asked(&lead), ("ok".to_owned(), false));
+    let configured = Lead::new().and("SLURM_CONF", "/nowhere/slurm.conf");
+    assert_eq!(asked(&configured), ("warning".to_owned(), true));
+    let chosen = Lead::new().and("DELEGATE_SUPERVISOR", "slurm");
+    assert_eq!(asked(&chosen), ("failed".to_owned(), true));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use record::words::ReadOnlyMechanism;
 
 use super::Runner;
-use crate::login::LoginFile;
+use crate::login::{LoginFile, ProgramBehind};
 
 const CHAT_LIMITS: &[&str] = &[
     "The runner has no code that reads or writes the workspace: the model sees the brief and nothing else, and has no tools.",
@@ -21,6 +21,7 @@ const CHAT: Runner = Runner {
     settings: &[],
     key_file_name: None,
     secret_names: &[],
+    behind: None,
     login: None,
     timeout_name: Some("DELEGATION_TIMEOUT"),
     shared_logins: None,
@@ -62,6 +63,7 @@ pub(crate) static GLM: Runner = Runner {
     settings: &[],
     key_file_name: Some("DELEGATION_GLM_KEY_FILE"),
     secret_names: &["ZAI_API_KEY"],
+    behind: Some(ProgramBehind { name: "claude", variables: &["DELEGATION_GLM_CLAUDE_BIN"], store: None }),
     login: None,
     timeout_name: Some("DELEGATION_GLM_TIMEOUT_SECONDS"),
     shared_logins: None,
@@ -94,6 +96,7 @@ pub(crate) static KIMI: Runner = Runner {
     settings: &[("DELEGATION_KIMI_CANCEL_GRACE_SECONDS", "3")],
     key_file_name: None,
     secret_names: &[],
+    behind: Some(ProgramBehind { name: "kimi", variables: &[], store: None }),
     login: Some(LoginFile {
         directory_variable: "KIMI_CODE_HOME",
         directory: ".kimi-code",
@@ -122,6 +125,7 @@ pub(crate) static GEMINI: Runner = Runner {
     settings: &[],
     key_file_name: None,
     secret_names: &[],
+    behind: Some(ProgramBehind { name: "agy", variables: &[], store: None }),
     login: None,
     timeout_name: Some("DELEGATION_GEMINI_TIMEOUT_SECONDS"),
     shared_logins: None,
@@ -151,6 +155,11 @@ pub(crate) static GROK: Runner = Runner {
     settings: &[],
     key_file_name: None,
     secret_names: &[],
+    behind: Some(ProgramBehind {
+        name: "grok",
+        variables: &["DELEGATION_GROK_BIN", "DELEGATION_GROK_BIN_STORE"],
+        store: Some("grok-cli"),
+    }),
     login: Some(LoginFile {
         directory_variable: "DELEGATION_GROK_HOME",
         directory: ".grok",

@@ -22,7 +22,7 @@ use crate::error::PlanError;
 use crate::host::Host;
 use crate::judge::Judge;
 use crate::launch::{self, Decided};
-use crate::login::LoginFile;
+use crate::login::{LoginFile, ProgramBehind};
 use crate::profile::{Draft, PlanInput, Profile};
 use crate::roots;
 use crate::summary::Summariser;
@@ -66,6 +66,8 @@ pub(crate) struct Runner {
     key_file_name: Option<&'static str>,
     /// Names of secret variables that an environment file may set.
     secret_names: &'static [&'static str],
+    /// The program behind the runner.
+    behind: Option<ProgramBehind>,
     /// Where the program behind the runner keeps its login; the runner writes what is refreshed into that directory.
     login: Option<LoginFile>,
     /// The directory in the data home of the runners that the runner writes for logins that runs share.
@@ -193,14 +195,20 @@ impl Profile for Runner {
     }
 
     fn login_words(&self) -> String {
-        let Some(name) = self.key_file_name else {
-            return "the program behind it knows whether it is signed in".to_owned();
-        };
+        match self.key_file_name {
+            Some(_) => "its key is looked for only when it runs".to_owned(),
+            None => "the program behind it knows whether it is signed in".to_owned(),
+        }
+    }
+
+    fn login_advice(&self) -> Option<String> {
+        let name = self.key_file_name?;
         let secrets = self.secret_names.join(" or ");
-        format!(
-            "its key comes from a key file ({name} names another one than that of its installation), or as {secrets} from an \
-             environment file; none of them is looked at"
-        )
+        Some(format!("put the key into a file and name it in {name}, or hand over {secrets} by --env-file"))
+    }
+
+    fn program_behind(&self) -> Option<ProgramBehind> {
+        self.behind
     }
 
     fn plan(&self, input: &PlanInput<'_>, host: &dyn Host) -> Result<Draft, PlanError> {

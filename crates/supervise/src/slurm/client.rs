@@ -20,6 +20,22 @@ const SUBMIT: &str = "sbatch";
 /// Where Slurm's programs find a configuration that is not in its usual place.
 const CONFIG_VARIABLE: &str = "SLURM_CONF";
 
+/// Where Slurm's programs find a configuration by themselves: as Slurm and as Debian build them, and the one that a node got
+/// from its controller.
+const CONFIG_PLACES: [&str; 3] =
+    ["/etc/slurm/slurm.conf", "/etc/slurm-llnl/slurm.conf", "/run/slurm/conf/slurm.conf"];
+
+/// Whether Slurm's programs have a configuration: one that is named, or one in its usual place. Without it they ask the name
+/// service for a cluster.
+pub(super) fn is_configured(named: Option<&AbsolutePath>) -> bool {
+    is_configured_in(named, &CONFIG_PLACES)
+}
+
+fn is_configured_in(named: Option<&AbsolutePath>, places: &[impl AsRef<Path>]) -> bool {
+    // What can not be looked at is there: then its programs say what is wrong.
+    named.is_some() || places.iter().any(|place| place.as_ref().try_exists().unwrap_or(true))
+}
+
 /// The programs of one cluster.
 #[derive(Clone, Debug)]
 pub(super) struct Client {
@@ -172,6 +188,17 @@ fn day_before(time: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_cluster_is_set_up_where_a_configuration_is_named_or_in_its_place() {
+        let directory = tempfile::tempdir().unwrap();
+        let places = [directory.path().join("first"), directory.path().join("second")];
+        assert!(!is_configured_in(None, &places));
+        // The programs complain of one that is named and missing.
+        assert!(is_configured_in(Some(&AbsolutePath::new(&places[0]).unwrap()), &places));
+        std::fs::write(&places[1], "").unwrap();
+        assert!(is_configured_in(None, &places));
+    }
 
     #[test]
     fn a_job_of_any_place_on_earth_is_in_the_time_that_is_asked_for() {

@@ -11,7 +11,7 @@ use record::submission::{SlurmBinding, Submission, SupervisorBinding};
 use record::words::SupervisorKind;
 use store::{Root, StoreError, Task};
 
-use super::client::Client;
+use super::client::{self, Client};
 use super::error::SlurmError;
 use super::states::Job;
 use super::{job, look, options, shared, states};
@@ -88,6 +88,10 @@ impl Supervisor for Slurm {
 
     fn interrupt(&self, root: &Root, task: &Task) -> Result<(), SuperviseError> {
         self.each_job(root, task, SupervisorState::Running, Client::interrupt)
+    }
+
+    fn is_set_up(&self) -> bool {
+        !self.options.is_empty() || client::is_configured(self.config.as_ref())
     }
 
     fn inspect(&self, _root: Option<&Root>) -> Option<Inspection> {

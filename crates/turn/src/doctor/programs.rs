@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use provider::{LoginFile, Profile};
+use provider::{LoginFile, Profile, ProgramBehind};
 use record::health::{Check, CheckStatus};
 use record::plan::CapturedEnvironment;
 
@@ -22,9 +22,17 @@ fn check(captured: &CapturedEnvironment, id: &str, program: &str, profile: &dyn 
     let Some(path) = crate::host::on_path(captured, program) else {
         return Check::new(id, CheckStatus::Ok, format!("{program} is not installed"));
     };
+    if let Some(behind) = profile.program_behind().filter(|behind| !is_there(captured, behind)) {
+        let missing = format!("{path}; {}, which it starts, is not installed", behind.name);
+        return Check::new(id, CheckStatus::Ok, missing);
+    }
     let unknown = |why: String| Check::new(id, CheckStatus::Unknown, format!("{path}; {why}"));
     let Some(login) = profile.login_file() else {
-        return unknown(profile.login_words());
+        let check = unknown(profile.login_words());
+        return match profile.login_advice() {
+            Some(advice) => check.with_fix(advice),
+            None => check,
+        };
     };
     let Some(file) = place(captured, &login) else {
         return unknown("HOME is not set, so its login can not be found".to_owned());
@@ -38,6 +46,24 @@ fn check(captured: &CapturedEnvironment, id: &str, program: &str, profile: &dyn 
         }
         Err(error) => unknown(format!("{}: {error}", file.display())),
     }
+}
+
+/// Whether the program behind a runner is where the runner looks for it. What the user named is the runner's to check.
+fn is_there(captured: &CapturedEnvironment, behind: &ProgramBehind) -> bool {
+    let is_named = |name: &&str| captured.get(name).is_some_and(|value| !value.is_empty());
+    let is_kept = |store| data_home(captured).is_some_and(|data_home| data_home.join(store).exists());
+    behind.variables.iter().any(is_named)
+        || behind.store.is_some_and(is_kept)
+        || crate::host::on_path(captured, behind.name).is_some()
+}
+
+/// The data home of the runners (runners.md 3.3).
+fn data_home(captured: &CapturedEnvironment) -> Option<PathBuf> {
+    let set = |name| captured.get(name).filter(|value: &&str| !value.is_empty()).map(Path::new);
+    set("DELEGATION_DATA_HOME")
+        .map(Path::to_path_buf)
+        .or_else(|| Some(set("XDG_DATA_HOME")?.join("delegation-kit")))
+        .or_else(|| Some(set("HOME")?.join(".local/share/delegation-kit")))
 }
 
 fn place(captured: &CapturedEnvironment, login: &LoginFile) -> Option<PathBuf> {

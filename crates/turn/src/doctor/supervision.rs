@@ -126,7 +126,11 @@ fn queue(context: &Context, root: Option<&Root>, kind: SupervisorKind, is_silent
     let is_chosen = context.supervisor == kind;
     let wrong = if is_chosen { CheckStatus::Failed } else { CheckStatus::Warning };
     const UNASKED: &str = "open tasks were admitted for it, and it can not be asked about them";
-    let Some(found) = observe::of_kind(context, kind).inspect(root) else {
+    let owner = observe::of_kind(context, kind);
+    if !(is_chosen || is_silent || owner.is_set_up()) {
+        return Check::new(id, CheckStatus::Ok, "not set up");
+    }
+    let Some(found) = owner.inspect(root) else {
         return match (is_chosen, is_silent) {
             (true, _) => Check::new(id, wrong, "it was asked for, and is not installed"),
             (false, true) => Check::new(id, wrong, format!("not installed; {UNASKED}")),
