@@ -87,13 +87,17 @@ fn cargo<const N: usize>(arguments: [&str; N]) -> Command {
     command
 }
 
-/// nextest where it is installed: it gives each test a process of its own.
+/// nextest where it is installed: it gives each test a process of its own. Else one test after the other: some change or count
+/// what belongs to the whole process.
 fn tests() -> Command {
     let nextest = cargo(["nextest", "--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status();
     if nextest.is_ok_and(|status| status.success()) {
         cargo(["nextest", "run", "--workspace", "--all-features", "--no-fail-fast"])
     } else {
-        cargo(["test", "--workspace", "--all-features", "--all-targets", "--no-fail-fast"])
+        let words = ["--workspace", "--all-features", "--all-targets", "--no-fail-fast", "--"];
+        let mut command = cargo(["test"]);
+        command.args(words).arg("--test-threads=1");
+        command
     }
 }
 
