@@ -192,8 +192,8 @@ fn raw_material_is_kept_only_on_request_and_only_of_a_failure() {
     let stage = ready();
     let debug = stage.write("debug/.keep", "").parent().expect("a parent").to_path_buf();
     let more = ["--debug-dir", debug.to_str().expect("UTF-8")];
-    let prompt = r#"[[RUN: complain "what agy says, Bearer abcdef"]] [[RUN: exit 42]]"#;
-    assert_eq!(ask(&stage, "builder", prompt, &more).code, 70);
+    let prompt = format!(r#"[[RUN: complain "what agy says, Bearer abcdef {TOKEN}"]] [[RUN: exit 42]]"#);
+    assert_eq!(ask(&stage, "builder", &prompt, &more).code, 70);
     let diagnostic = stage.diagnostic();
     let kept = Path::new(diagnostic["debug_dir"].as_str().expect("a directory")).to_path_buf();
     assert_eq!((kept.parent(), mode(&kept)), (Some(debug.as_path()), 0o700));
@@ -206,7 +206,7 @@ fn raw_material_is_kept_only_on_request_and_only_of_a_failure() {
     }
     assert_eq!(
         fs::read_to_string(kept.join("stderr.txt")).expect("readable"),
-        "what agy says, Bearer [redacted]\n"
+        "what agy says, Bearer [redacted] [redacted]\n"
     );
     fs::remove_dir_all(kept).expect("removed");
     clear(&stage);

@@ -5,6 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use nix::sys::signal::{SigSet, Signal, raise};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
+use rustix::process::{DumpableBehavior, set_dumpable_behavior};
 
 use crate::raw;
 
@@ -45,6 +46,8 @@ impl TerminationSignals {
     /// Ends this process by a signal that was taken, as if it had never been held back: whoever waits for the process sees
     /// by what it ended.
     pub fn end_by(self, number: i32) -> ! {
+        // SIGQUIT would leave the memory in a file, with all that was secret.
+        let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
         if let Ok(signal) = Signal::try_from(number) {
             let mut set = SigSet::empty();
             set.add(signal);

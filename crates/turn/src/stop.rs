@@ -77,19 +77,29 @@ fn declare_the_turn_lost(context: &Context, root: &Root, task: &Task) -> Result<
             );
         }
     }
-    let view = observe::owner(context, task).ok().map(|owner| owner.view(root, task));
-    if view.is_some_and(|view| view.state == SupervisorState::Running) {
-        return refused("the task's job still runs, says its supervisor; cancel it without --declare-lost");
-    }
+    let is_running = || {
+        observe::owner(context, task)
+            .is_ok_and(|owner| owner.view(root, task).state == SupervisorState::Running)
+    };
+    let is_held = || task.run_locked().at(Stage::StopTask);
     let deadline = Instant::now() + CANCEL_PATIENCE;
     loop {
-        if let Some(lock) = task.try_run_lock().at(Stage::StopTask)? {
+        // A runner that only finds out that it can do nothing holds the lock for a moment, and looks like the job.
+        let (was_held, runs) = (is_held()?, is_running());
+        if runs && !was_held && !is_held()? {
+            return refused(
+                "the task's job still runs, says its supervisor; cancel it without --declare-lost",
+            );
+        }
+        if !runs
+            && !was_held
+            && let Some(lock) = task.try_run_lock().at(Stage::StopTask)?
+        {
             return end_as_lost(root, task, &lock).at(Stage::StopTask);
         }
         if Instant::now() >= deadline {
             return refused("somebody acts on the task right now, so it is not lost");
         }
-        // A runner that only finds out that it can do nothing holds the lock for a moment.
         std::thread::sleep(RUN_LOCK_RHYTHM);
     }
 }

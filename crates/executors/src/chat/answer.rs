@@ -1,9 +1,13 @@
 //! Reading a response: who answered, whether the answer is whole, what it used (runners.md 5.3).
 
 use gates::json::{Json, parse};
+use serde_json::Number;
 
 use super::service::Service;
 use crate::common::exit::{Exit, Failure, Phase};
+
+/// Up to here every whole number is one of floating point.
+const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
 /// A whole answer.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,10 +79,17 @@ pub(super) fn read(service: &Service, aliases: &[String], body: &[u8]) -> Result
     Ok(Answer { text: text.to_owned(), reported_model, usage })
 }
 
+/// A whole number, however it is written: `7.0` is one.
+fn whole(number: &Number) -> Option<u64> {
+    let written_otherwise =
+        || number.as_f64().filter(|value| (0.0..=EXACT_MAX).contains(value) && value.fract() == 0.0);
+    number.as_u64().or_else(|| written_otherwise().map(|value| value as u64))
+}
+
 fn usage(service: &Service, document: &Json) -> Result<Usage, Failure> {
     let counter = |path: &[&str]| match document.at(path) {
         None | Some(Json::Null) => Ok(None),
-        Some(Json::Number(number)) => number.as_u64().map(Some).ok_or(INVALID),
+        Some(Json::Number(number)) => whole(number).map(Some).ok_or(INVALID),
         Some(_) => Err(INVALID),
     };
     match document.get("usage") {
@@ -96,4 +107,20 @@ fn usage(service: &Service, document: &Json) -> Result<Usage, Failure> {
         usage.cache_read = counter(&["usage", "prompt_cache_hit_tokens"])?;
     }
     Ok(usage)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_whole_number_is_one_however_it_is_written() {
+        let read = |text: &str| whole(&serde_json::from_str(text).expect("a number"));
+        for (text, value) in [("7", 7), ("7.0", 7), ("1e3", 1000), ("18446744073709551615", u64::MAX)] {
+            assert_eq!(read(text), Some(value), "{text}");
+        }
+        for text in ["-1", "-1.0", "7.5", "1e23", "99999999999999999999999"] {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
 }

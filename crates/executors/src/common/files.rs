@@ -31,6 +31,16 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("no regular file")) }
 }
 
+/// The same to lock it: an exclusive lock on NFS needs a descriptor that may write (flock(2)).
+///
+/// # Errors
+/// Those of the file system; it is something else.
+pub fn open_to_lock(path: &Path) -> io::Result<File> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
+    let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(path)?;
+    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("no regular file")) }
+}
+
 /// Writes a new file with a mode, durably.
 ///
 /// # Errors

@@ -24,6 +24,9 @@ const LOADERS: &[&str] = &[
     "/lib/ld-musl-aarch64.so.1",
 ];
 
+/// Where every program keeps temporary files.
+const TEMPORARY: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+
 /// What a child may do. Whatever is not limited here is allowed, the network included.
 #[derive(Clone, Debug, Default)]
 pub struct Sandbox {
@@ -119,9 +122,18 @@ impl Sandbox {
 
 /// The directories in which other runs and other programs keep what is theirs for a while, the one of this run among them.
 pub fn temporary_directories(run_directory: &RunDirectory) -> Vec<PathBuf> {
-    let own = run_directory.path().parent().map(Path::to_path_buf);
-    let known = ["/tmp", "/var/tmp", "/dev/shm"].into_iter().map(PathBuf::from);
-    known.chain(own).filter_map(|path| path.canonicalize().ok()).collect()
+    let known = TEMPORARY.into_iter().map(PathBuf::from);
+    let all = known.chain(places_of_runs(run_directory.path()));
+    all.filter_map(|path| path.canonicalize().ok()).collect()
+}
+
+/// Where a run directory lies: in `TMPDIR`, which in a task is a directory of that task among those of others (STATE.md 7).
+fn places_of_runs(run_directory: &Path) -> Vec<PathBuf> {
+    let of_task =
+        |path: &Path| path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"dlg-"));
+    let own = run_directory.parent();
+    let others = own.filter(|own| of_task(own)).and_then(Path::parent);
+    own.into_iter().chain(others).filter(|path| *path != Path::new("/")).map(Path::to_path_buf).collect()
 }
 
 fn proof(path: &Path) -> io::Result<PathBuf> {
@@ -153,4 +165,21 @@ fn everything_but(hidden: &[&Path]) -> io::Result<Vec<PathBuf>> {
     }
     allowed.sort();
     Ok(allowed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_of_other_tasks_lie_beside_the_directory_of_the_task() {
+        for (run, places) in [
+            ("/scratch/delegation-kimi.a", &["/scratch"][..]),
+            ("/scratch/u/dlg-12/delegation-kimi.a", &["/scratch/u/dlg-12", "/scratch/u"]),
+            ("/dlg-12/delegation-kimi.a", &["/dlg-12"]),
+        ] {
+            let expected: Vec<PathBuf> = places.iter().map(PathBuf::from).collect();
+            assert_eq!(places_of_runs(Path::new(run)), expected);
+        }
+    }
 }

@@ -64,6 +64,11 @@ impl Home {
         make().map_err(|error| Refusal::unavailable(format!("the private home can not be made: {error}")))
     }
 
+    /// The copy of the login.
+    pub(super) fn login(&self) -> PathBuf {
+        self.home.join(VENDOR).join(LOGIN)
+    }
+
     /// The whole environment of a child.
     ///
     /// # Errors

@@ -1,6 +1,7 @@
 //! One run: everything that is refused first, then one print run of the vendor's program, then publication or a diagnostic.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use gates::words::Status;
@@ -19,6 +20,7 @@ use crate::common::environment::ChildEnvironment;
 use crate::common::exit::{Exit, Failure, Phase, Refusal};
 use crate::common::gate::Admitted;
 use crate::common::line::RunLine;
+use crate::common::login::tokens::of_files;
 use crate::common::place::{DebugRule, PathRules, Places};
 use crate::common::program::{Call, Done, Stop, ended};
 use crate::common::prompt::Prompt;
@@ -69,7 +71,9 @@ fn attempt(call: &Call<'_>, line: &RunLine) -> Result<Done, Stop> {
         grace: KILL_GRACE,
         new_files: NewFiles::Private,
     };
-    let work = Work { call, admitted, places, start: Start::now() };
+    let login = home.login();
+    let secrets = of_files([login.as_path()]);
+    let work = Work { call, admitted, places, login, secrets, start: Start::now() };
     match child::run(launch, &run_directory, surroundings, call.signals, &mut |_, _| {}) {
         Ok(Ended { end: End::Interrupted(signal), .. }) => Err(Stop::Interrupted(signal)),
         Ok(ended) => Ok(work.conclude(&ended)),
@@ -106,6 +110,10 @@ struct Work<'a> {
     call: &'a Call<'a>,
     admitted: Admitted,
     places: Places,
+    /// The copy of the login.
+    login: PathBuf,
+    /// The tokens that it held before the turn.
+    secrets: Vec<String>,
     start: Start,
 }
 
@@ -187,8 +195,7 @@ impl Work<'_> {
             members: diagnostic,
             debug_member: "debug_dir",
             material: vec![("stdout.txt", output.stdout.clone()), ("stderr.txt", output.stderr.clone())],
-            // The vendor's program keeps its login in the keychain of the system.
-            secrets: Vec::new(),
+            secrets: [self.secrets.clone(), of_files([self.login.as_path()])].concat(),
             keeps_diagnostic: true,
             names_debug: false,
         };

@@ -10,7 +10,7 @@ use crate::support::runs;
 use crate::support::{Finished, Stage};
 
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_delegation-gemini");
-pub(crate) const TOKEN: &str = "login-planted-0123456789";
+pub(crate) const TOKEN: &str = "store-planted-0123456789";
 pub(crate) const STORE: &str = "home/.gemini/antigravity-cli/antigravity-oauth-token";
 
 /// A stage with a login and no program.

@@ -20,11 +20,12 @@ use std::time::Duration;
 
 use record::Sha256Digest;
 use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use tempfile::NamedTempFile;
 
 use super::{Kept, Kind, UserLogin, private_directory};
 use crate::common::exit::{Exit, Refusal};
-use crate::common::files::{open_regular, read_regular, replace};
+use crate::common::files::{open_to_lock, read_regular, replace};
 use crate::common::limits::{GENERATION_RECORD_MAX_BYTES, LOGIN_MAX_BYTES};
 use crate::common::lock::LockError;
 
@@ -306,10 +307,14 @@ impl Generation {
                 continue;
             }
             // It may have left meanwhile.
-            let Some(file) = there(open_regular(&path))? else { continue };
-            if flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok() {
-                let _ = fs::remove_file(path);
-                continue;
+            let Some(file) = there(open_to_lock(&path))? else { continue };
+            match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => {
+                    let _ = fs::remove_file(path);
+                    continue;
+                }
+                Err(Errno::WOULDBLOCK) => {}
+                Err(error) => return Err(error.into()),
             }
             let mut note = String::new();
             file.take(GENERATION_RECORD_MAX_BYTES).read_to_string(&mut note)?;

@@ -9,7 +9,7 @@ use rustix::fs::{FallocateFlags, FlockOperation, fallocate, flock};
 use rustix::io::Errno;
 use tempfile::NamedTempFile;
 
-use crate::common::files::open_regular;
+use crate::common::files::open_to_lock;
 use crate::common::limits::LOGIN_MAX_BYTES;
 
 const PREFIX: &str = ".delegation-kit-room.";
@@ -62,7 +62,7 @@ fn remove_abandoned(directory: &Path) -> io::Result<()> {
         if !entry.file_name().as_encoded_bytes().starts_with(PREFIX.as_bytes()) {
             continue;
         }
-        let is_abandoned = open_regular(&entry.path())
+        let is_abandoned = open_to_lock(&entry.path())
             .is_ok_and(|file| flock(&file, FlockOperation::NonBlockingLockExclusive).is_ok());
         if is_abandoned {
             // Whatever stays takes room, and that is all.

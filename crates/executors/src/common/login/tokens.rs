@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::common::files::read_regular;
 use crate::common::limits::LOGIN_MAX_BYTES;
@@ -38,10 +38,19 @@ fn counts(login: &[u8]) -> BTreeMap<&'static str, usize> {
     counts
 }
 
-/// Every token in login files, those of them that can be read; to be found nowhere else.
+/// Every token in login files, those of them that can be read; to be found nowhere else. What is no JSON object is a token as a
+/// whole.
 pub fn of_files<'a>(files: impl IntoIterator<Item = &'a Path>) -> Vec<String> {
     let logins = files.into_iter().filter_map(|file| read_regular(file, LOGIN_MAX_BYTES).ok());
-    logins.flat_map(|login| all(&login)).map(|(_, token)| token).collect()
+    logins.flat_map(|login| secrets(&login)).collect()
+}
+
+fn secrets(login: &[u8]) -> Vec<String> {
+    if serde_json::from_slice::<Map<String, Value>>(login).is_ok() {
+        return all(login).into_iter().map(|(_, token)| token).collect();
+    }
+    let text = String::from_utf8_lossy(login);
+    Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned).into_iter().collect()
 }
 
 /// Whether a login holds any token.
