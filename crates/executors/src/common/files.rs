@@ -26,9 +26,7 @@ pub fn read_regular(path: &Path, max: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// Those of the file system; it is something else.
 pub fn open_regular(path: &Path) -> io::Result<File> {
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("no regular file")) }
+    regular(path, OpenOptions::new().read(true))
 }
 
 /// The same to lock it: an exclusive lock on NFS needs a descriptor that may write (flock(2)).
@@ -36,8 +34,12 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
 /// # Errors
 /// Those of the file system; it is something else.
 pub fn open_to_lock(path: &Path) -> io::Result<File> {
+    regular(path, OpenOptions::new().read(true).write(true))
+}
+
+fn regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed();
-    let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(path)?;
+    let file = options.custom_flags(flags).open(path)?;
     if file.metadata()?.is_file() { Ok(file) } else { Err(io::Error::other("no regular file")) }
 }
 
